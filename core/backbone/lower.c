@@ -345,17 +345,13 @@ static const struct view_env *bind_inputs(struct lowering *l)
     return env;
 }
 
-/* Reports reductions whose accumulator is not made of a few scalars: evaluation relies on there being none.
- */
+/* Reports reductions to more scalars than one instruction has. */
 static void check_reductions(struct lowering *l, const struct lift_expr *e)
 {
     bool scan = e->kind == LIFT_APPLY && e->pattern == LIFT_SCAN;
     bool reduce = scan || (e->kind == LIFT_APPLY && e->pattern == LIFT_REDUCE);
     unsigned parts = reduce ? lift_type_parts(scan ? e->type->element : e->type) : 1;
-    if (parts == 0)
-        bb_lower_unsupported(l, e->at,
-                             "a reduction whose accumulator has an array in it; reduce each of its elements");
-    else if (parts > BB_MAX_PARTS)
+    if (parts > BB_MAX_PARTS)
         bb_lower_unsupported(l, e->at, "a reduction to more than 8 scalars; write several reductions");
     for (unsigned i = 0; i < e->n_args; i++)
         check_reductions(l, e->args[i]);

@@ -125,24 +125,26 @@ struct body {
     const struct tree *parts[BB_MAX_PARTS];
 };
 
-static struct body body_of(const struct view *v, const struct lift_type *type)
+/* Appends the scalars of r from number b->n on, of a value of the type of its accumulator. The body of r may
+ * add scalars to it on the way. */
+static void add_parts(struct lowering *l, const struct reduction *r, const struct view *v, struct body *b)
 {
-    struct body b = {.n = lift_type_parts(type)};
-    view_scalars(v, type, b.parts);
-    return b;
+    for (; b->n < r->n_parts; b->n++)
+        b->parts[b->n] = view_reduction_part(l->viewer, r, v, b->n);
 }
 
-/* The reduction that the body is, from the accumulator on; NULL if it is none. */
-static struct reduction *continued(const struct body *body, const struct body *acc)
+/* The reduction that the body of r is, from the accumulator on; NULL if it is none. */
+static struct reduction *continued(struct lowering *l, const struct reduction *r, const struct body *body)
 {
     struct reduction *inner = body->parts[0]->reduction;
     for (unsigned i = 0; i < body->n; i++)
         if (body->parts[i]->kind != TREE_REDUCE || body->parts[i]->reduction != inner ||
             body->parts[i]->part != i)
             return NULL;
-    if (inner->scan || lift_type_parts(inner->type) != body->n) return NULL;
-    struct body init = body_of(inner->init, inner->type);
-    return memcmp(init.parts, acc->parts, acc->n * sizeof *acc->parts) ? NULL : inner;
+    if (inner->scan || inner->n_parts != body->n) return NULL;
+    struct body init = {0};
+    add_parts(l, inner, inner->init, &init);
+    return memcmp(init.parts, r->acc, body->n * sizeof *r->acc) ? NULL : inner;
 }
 
 /* The logical of a scan, which is sequential from now on. */
@@ -170,12 +172,12 @@ static struct body step_body(struct lowering *l, struct reduction *r, struct own
         for (uint32_t v = first; v < l->n_logicals; v++)
             push_own(l, own, v, e->at);
         if (l->failed) return (struct body){0};
-        const struct view *acc = view_reduction(l->viewer, r, TREE_ACC);
-        struct body parts = body_of(acc, r->type);
-        struct body body = body_of(view_reduction_body(l->viewer, r, acc, i), r->type);
+        struct body body = {0};
+        const struct view *acc = view_accumulator(l->viewer, r);
+        add_parts(l, r, view_reduction_body(l->viewer, r, acc, i), &body);
         bb_lower_check_viewer(l, e->at);
         *last = r;
-        r = r->scan ? NULL : continued(&body, &parts);
+        r = r->scan || l->failed ? NULL : continued(l, r, &body);
         if (!r || l->failed) return body;
     }
 }
@@ -214,7 +216,14 @@ uint32_t bb_lower_reduction(struct lowering *l, struct reduction *r)
     const struct lift_expr *e = r->expr;
     struct own own = {0};
     struct bb_flat init_flat = {0}, step_flat = {0};
-    struct body start = body_of(r->init, r->type), body = step_body(l, r, &own, &step_flat.step_of);
+    struct body start = {0};
+    add_parts(l, r, r->init, &start);
+    struct body body = step_body(l, r, &own, &step_flat.step_of);
+    add_parts(l, r, r->init, &start);
+    if (!l->failed && start.n != body.n)
+        bb_lower_unsupported(l, e->at,
+                             "a reduction inside another one that starts from a part of its accumulator and "
+                             "reads another part; write both as one reduction");
     if (l->failed) return BB_NONE;
 
     bool mad;

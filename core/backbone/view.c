@@ -80,7 +80,7 @@ static const struct view *lookup(struct viewer *w, const struct view_env *env, c
 
 /* ---- elements ---- */
 
-static const struct view *component(const struct view *tuple, unsigned index)
+const struct view *view_component(const struct view *tuple, unsigned index)
 {
     if (tuple->kind == VIEW_NOTHING) return tuple;
     CHECK(tuple->kind == VIEW_TUPLE && index < tuple->n_parts);
@@ -140,7 +140,7 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
     case VIEW_ZIP:
         return zip_element(w, v, i);
     case VIEW_COMPONENT:
-        return component(view_get(w, v->of, i), v->index);
+        return view_component(view_get(w, v->of, i), v->index);
     case VIEW_TRANSPOSE:
         return column(w, v->of, i);
     case VIEW_COLUMN:
@@ -206,7 +206,7 @@ static const struct view *select_view(struct viewer *w, const struct lift_type *
     }
     const struct view **parts = arena_alloc(w->arena, type->n_parts * sizeof *parts);
     for (unsigned i = 0; i < type->n_parts; i++)
-        parts[i] = select_view(w, type->parts[i], c, component(yes, i), component(no, i));
+        parts[i] = select_view(w, type->parts[i], c, view_component(yes, i), view_component(no, i));
     return view_tuple(w, parts, type->n_parts);
 }
 
@@ -230,75 +230,6 @@ static const struct view *eval_literal(struct viewer *w, const struct lift_expr 
     struct tree *t = ARENA_NEW(w->arena, struct tree);
     *t = (struct tree){.kind = TREE_CONST, .type = e->type->scalar, .value = e->value};
     return view_scalar(w, t);
-}
-
-/* ---- reductions ---- */
-
-static unsigned take_scalars(const struct view *v, const struct lift_type *type, const struct tree **scalars)
-{
-    unsigned n = 0;
-    if (type->kind == LIFT_SCALAR) {
-        scalars[0] = scalar_of(v);
-        return 1;
-    }
-    for (unsigned i = 0; i < type->n_parts; i++)
-        n += take_scalars(component(v, i), type->parts[i], scalars + n);
-    return n;
-}
-
-void view_scalars(const struct view *v, const struct lift_type *type, const struct tree **scalars)
-{
-    take_scalars(v, type, scalars);
-}
-
-static const struct view *reduction_part(struct viewer *w, struct reduction *r, enum tree_kind kind,
-                                         const struct lift_type *type, unsigned *part)
-{
-    if (type->kind == LIFT_SCALAR) {
-        struct tree *t = ARENA_NEW(w->arena, struct tree);
-        *t = (struct tree){.kind = kind, .type = type->scalar, .reduction = r, .part = (*part)++};
-        return view_scalar(w, t);
-    }
-    const struct view **parts = arena_alloc(w->arena, type->n_parts * sizeof *parts);
-    for (unsigned i = 0; i < type->n_parts; i++)
-        parts[i] = reduction_part(w, r, kind, type->parts[i], part);
-    return view_tuple(w, parts, type->n_parts);
-}
-
-const struct view *view_reduction(struct viewer *w, struct reduction *r, enum tree_kind kind)
-{
-    unsigned part = 0;
-    return reduction_part(w, r, kind, r->type, &part);
-}
-
-const struct view *view_reduction_body(struct viewer *w, const struct reduction *r,
-                                       const struct view *accumulator, const struct index_expr *i)
-{
-    const struct lift_lambda *f = r->expr->fun;
-    const struct view_env *env = view_bind(w, r->env, f->params[0], accumulator, NULL);
-    env = view_bind(w, env, f->params[1], view_get(w, r->array, i), i);
-    return view_eval(w, f->body, env);
-}
-
-static struct reduction *new_reduction(struct viewer *w, const struct lift_expr *e,
-                                       const struct lift_type *type, const struct view_env *env)
-{
-    struct reduction *r = ARENA_NEW(w->arena, struct reduction);
-    *r = (struct reduction){.expr = e,
-                            .type = type,
-                            .init = view_eval(w, e->args[0], env),
-                            .array = view_eval(w, e->args[1], env),
-                            .env = env,
-                            .step = BB_NONE};
-    return r;
-}
-
-/* A reduction of one element is its function, applied once. */
-static const struct view *eval_reduce(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
-{
-    struct reduction *r = new_reduction(w, e, e->type, env);
-    if (e->args[1]->type->extent == 1) return view_reduction_body(w, r, r->init, index_constant(w->arena, 0));
-    return view_reduction(w, r, TREE_REDUCE);
 }
 
 /* ---- patterns ---- */
@@ -350,16 +281,6 @@ static const struct view *wrap(struct viewer *w, enum view_kind kind, const stru
     return v;
 }
 
-static const struct view *eval_scan(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
-{
-    struct view *v = new_view(w, VIEW_SCAN);
-    v->expr = e;
-    v->env = env;
-    v->reduction = new_reduction(w, e, e->type->element, env);
-    v->memo = ARENA_NEW(w->arena, struct view_memo);
-    return v;
-}
-
 static const struct view *eval_scatter(struct viewer *w, const struct lift_expr *e,
                                        const struct view_env *env)
 {
@@ -378,7 +299,7 @@ static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e
     case LIFT_MAP:
         return wrap(w, VIEW_MAP, e, env, 0);
     case LIFT_REDUCE:
-        return eval_reduce(w, e, env);
+        return view_eval_reduce(w, e, env);
     case LIFT_ZIP:
         return eval_all(w, VIEW_ZIP, e, env);
     case LIFT_UNZIP:
@@ -410,7 +331,7 @@ static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e
     case LIFT_INDICES:
         return new_view(w, VIEW_IOTA);
     case LIFT_SCAN:
-        return eval_scan(w, e, env);
+        return view_eval_scan(w, e, env);
     case LIFT_SCATTER:
         return eval_scatter(w, e, env);
     case LIFT_ITERATE:
@@ -435,7 +356,7 @@ const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const 
     case LIFT_MAKE_ARRAY:
         return eval_all(w, VIEW_LIST, e, env);
     case LIFT_GET:
-        return component(view_eval(w, e->args[0], env), e->index);
+        return view_component(view_eval(w, e->args[0], env), e->index);
     case LIFT_LET:
         return view_eval(w, e->body, bind_lazy(w, env, e));
     case LIFT_APPLY:

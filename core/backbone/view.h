@@ -9,6 +9,7 @@
 #ifndef THRESH_BACKBONE_VIEW_H
 #define THRESH_BACKBONE_VIEW_H
 
+#include "core/backbone/backbone.h"
 #include "core/backbone/guard.h"
 #include "core/lift/lift.h"
 
@@ -40,15 +41,38 @@ struct tree {
     unsigned part;               /* ACC, REDUCE: which scalar of its tuple; 0 if it is no tuple */
 };
 
-/* A reduction, lowered when its first reader is. */
+/* A reduction to a few scalars, lowered when its first reader is. If the accumulator has arrays in it, the
+ * scalars are those at one index of them; `element` says which, and there is such a reduction for each index
+ * that is asked for (view_reduce.c). */
 struct reduction {
     const struct lift_expr *expr;  /* APPLY of reduce or scan */
     const struct lift_type *type;  /* of the accumulator */
     const struct index_expr *scan; /* the index of a scan, a logical; else NULL */
-    const struct view *init;       /* a scalar or a tuple */
+    const struct view *init;       /* of the type */
     const struct view *array;
     const struct view_env *env;
-    uint32_t step; /* instruction; BB_NONE before */
+    unsigned n_element;
+    const struct index_expr *const *element;
+    unsigned n_parts, leaves[BB_MAX_PARTS]; /* its scalars, as leaves of the type */
+    const struct tree *acc[BB_MAX_PARTS];   /* their accumulators; NULL: not read yet */
+    uint32_t step;                          /* instruction; BB_NONE before */
+};
+
+/* A reduction with an accumulator of any type, as the scalar ones that it consists of. */
+struct reductions {
+    struct reduction each; /* what all of them have */
+    size_t n, cap;
+    struct reduction **items;
+};
+
+/* A value in an accumulator or a result that has arrays in it. */
+struct reduced {
+    struct reductions *result;    /* NULL: in an accumulator */
+    struct reduction *of;         /* whose accumulator */
+    const struct lift_type *type; /* of the value */
+    unsigned leaf;                /* of the whole: the first in the value */
+    unsigned n_at;                /* indices of the arrays around it, outermost first */
+    const struct index_expr *const *at;
 };
 
 enum view_kind {
@@ -72,6 +96,7 @@ enum view_kind {
     VIEW_PAD,       /* of with a border; expr; tree: of padConstant, what stands there */
     VIEW_FILL,      /* of type `type`, all scalars tree */
     VIEW_CHOICE,    /* plain[i] where the guard holds, otherwise no[i]; of: as plain, at any index */
+    VIEW_REDUCED,   /* element i of an array in an accumulator or a result: reduced */
     VIEW_IOTA       /* i */
 };
 
@@ -100,6 +125,7 @@ struct view {
     const struct view_env *env;
     const struct lift_expr *expr;
     struct reduction *reduction; /* SCAN: that of each element, but for its index */
+    struct reduced reduced;
     struct index_guard guard;
     const struct view *plain, *no;
     struct view_memo *memo;   /* MAP, SCAN */
@@ -167,20 +193,34 @@ const struct view_env *view_bind(struct viewer *w, const struct view_env *env, c
 const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
 /* Element i of an array. */
 const struct view *view_get(struct viewer *w, const struct view *v, const struct index_expr *i);
-/* The body of a reduction's function, for its element i. */
-const struct view *view_reduction_body(struct viewer *w, const struct reduction *r,
-                                       const struct view *accumulator, const struct index_expr *i);
-/* The accumulator or the result (ACC, REDUCE) of a reduction: a scalar, or a tuple of them. */
-const struct view *view_reduction(struct viewer *w, struct reduction *r, enum tree_kind kind);
-/* The scalars of a value of this type, tuples taken apart; lift_type_parts() of them. */
-void view_scalars(const struct view *v, const struct lift_type *type, const struct tree **scalars);
-
 /* The join that an array is, or that it is a map, zip or component of; NULL if there is none, or if it joins
  * what was split: then one index does for both. */
 const struct view *view_joined(const struct view *v);
 
 /* The innermost maps, zips and components taken off. */
 const struct view *view_walked(const struct view *v);
+
+/* Component `index` of a tuple. */
+const struct view *view_component(const struct view *tuple, unsigned index);
+/* A value of no use, after the viewer has noted what is not supported: the first such pattern, and why. */
+const struct view *view_stuck(struct viewer *w, const struct lift_expr *e, const char *why);
+
+/* ---- view_reduce.c ---- */
+
+const struct view *view_eval_reduce(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
+const struct view *view_eval_scan(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
+/* Element i of a VIEW_REDUCED. */
+const struct view *view_reduced_element(struct viewer *w, const struct view *v, const struct index_expr *i);
+/* The body of a reduction's function, for its element i. */
+const struct view *view_reduction_body(struct viewer *w, const struct reduction *r,
+                                       const struct view *accumulator, const struct index_expr *i);
+/* The accumulator of a reduction: a body that reads it may add scalars to r. */
+const struct view *view_accumulator(struct viewer *w, struct reduction *r);
+/* The result of what a reduction is the pattern of, with r->scan. */
+const struct view *view_result(struct viewer *w, const struct reduction *r);
+/* Scalar `part` of r, in a value of the type of its accumulator. */
+const struct tree *view_reduction_part(struct viewer *w, const struct reduction *r, const struct view *v,
+                                       unsigned part);
 
 /* ---- view_index.c ---- */
 

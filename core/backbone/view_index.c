@@ -241,7 +241,7 @@ static const struct index_expr *index_of(struct arena *a, const struct tree *t)
 
 /* ---- places of elements ---- */
 
-static const struct view *stuck(struct viewer *w, const struct lift_expr *e, const char *why)
+const struct view *view_stuck(struct viewer *w, const struct lift_expr *e, const char *why)
 {
     struct view *v = new_view(w, VIEW_NOTHING);
     v->tree = scalar(w, (struct tree){.kind = TREE_CONST, .type = SCALAR_FLOAT})->tree;
@@ -296,7 +296,7 @@ static const struct view *scattered_element(struct viewer *w, const struct view 
     if (v->pair->place && !index_compare(v->pair->place, place)) return view_get(w, v->of, v->pair->index);
     const struct index_expr *i = is_own_inverse(v->expr) ? place_of(w, v, place) : NULL;
     if (i) return view_get(w, v->of, i);
-    return stuck(
+    return view_stuck(
         w, v->expr,
         "a scatter whose elements are read again, or whose function is not made of + - * / % by numbers; "
         "apply it to the output last, or write gather(f, a) with the inverse");
@@ -325,12 +325,13 @@ static const struct view *new_scan_element(struct viewer *w, const struct view *
     int64_t n = v->expr->args[1]->type->extent;
     if (n == 1) return view_reduction_body(w, v->reduction, v->reduction->init, index_constant(w->arena, 0));
     if (!is_logical(i, n) || depends(v->env, i->terms[0].atom.var))
-        return stuck(w, v->expr,
-                     "a scan whose elements are not read one after the other; read each at its own index, "
-                     "outside of what reverses, joins or repeats them");
+        return view_stuck(
+            w, v->expr,
+            "a scan whose elements are not read one after the other; read each at its own index, "
+            "outside of what reverses, joins or repeats them");
     struct reduction *r = arena_memdup(w->arena, v->reduction, sizeof *r);
     r->scan = i;
-    return view_reduction(w, r, TREE_REDUCE);
+    return view_result(w, r);
 }
 
 /* Readers of one element share its reduction. */
@@ -364,6 +365,8 @@ const struct view *view_get_by_index(struct viewer *w, const struct view *v, con
         return fill(w, v->type->element, v->tree);
     case VIEW_CHOICE:
         return choice_element(w, v, i);
+    case VIEW_REDUCED:
+        return view_reduced_element(w, v, i);
     case VIEW_IOTA:
         return index_scalar(w, i);
     default:
@@ -378,7 +381,7 @@ const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, con
     const struct lift_type *type = e->args[0]->type;
     const struct index_expr *i = index_of(w->arena, index->tree);
     if (!i && w->n_data >= MOST_DATA)
-        return stuck(w, e, "more than 1024 indices by data; divide the program into several");
+        return view_stuck(w, e, "more than 1024 indices by data; divide the program into several");
     if (!i) i = view_datum(w, index->tree, type->least, type->most);
     return view_get(w, view_eval(w, e->args[1], env), i);
 }

@@ -134,17 +134,15 @@ static struct value one_step(struct run *r, const struct steps *s, struct array 
     return v;
 }
 
-/* The accumulator after elements `from` to n - 1. What a step computes is dropped in bulk where there is no
- * array in it, which refers to others. */
+/* The accumulator after elements `from` to n - 1. What a step computes is dropped in bulk. */
 static struct value evaluate_steps(struct run *r, const struct steps *s, struct value accumulator,
                                    int64_t from, int64_t n)
 {
     struct array *source = interpret_expr(r, s->e->args[1], s->env).array;
     struct arena *outer = r->arena;
-    bool drop = lift_type_parts(s->type) > 0;
-    if (drop) r->arena = interpret_take_arena(r);
+    r->arena = interpret_take_arena(r);
     for (int64_t i = from; i < n; i++) {
-        if (drop && i % STEPS_PER_ARENA == STEPS_PER_ARENA - 1) {
+        if (i % STEPS_PER_ARENA == STEPS_PER_ARENA - 1) {
             struct arena *full = r->arena;
             r->arena = interpret_take_arena(r);
             accumulator = copied(r->arena, accumulator, s->type);
@@ -152,7 +150,6 @@ static struct value evaluate_steps(struct run *r, const struct steps *s, struct 
         }
         accumulator = one_step(r, s, source, i, accumulator);
     }
-    if (!drop) return accumulator;
     accumulator = copied(outer, accumulator, s->type);
     interpret_give_arena(r, r->arena);
     r->arena = outer;
@@ -162,12 +159,13 @@ static struct value evaluate_steps(struct run *r, const struct steps *s, struct 
 static struct value evaluate_reduce(struct run *r, const struct lift_expr *e, const struct env *env)
 {
     const struct steps s = {.e = e, .type = e->type, .env = env};
+    int64_t n = e->args[1]->type->extent;
     struct remember_key key;
     struct value v;
-    bool remembers =
-        (e->repeated || r->revisits) && lift_type_parts(e->type) > 0 && interpret_expr_key(e, env, &key);
+    if (!lift_type_parts(e->type)) return interpret_reduction(r, e, e->type, env, n);
+    bool remembers = (e->repeated || r->revisits) && interpret_expr_key(e, env, &key);
     if (remembers && interpret_recall(r, key, e->type, &v)) return v;
-    v = evaluate_steps(r, &s, interpret_expr(r, e->args[0], env), 0, e->args[1]->type->extent);
+    v = evaluate_steps(r, &s, interpret_expr(r, e->args[0], env), 0, n);
     if (remembers) interpret_store(r, key, e->type, v);
     return v;
 }
@@ -176,12 +174,11 @@ struct value interpret_scan(struct run *r, struct array *scan, int64_t i)
 {
     const struct lift_expr *e = scan->expr;
     const struct remember_key key = interpret_array_key(scan);
-    struct steps s = {.e = e, .type = e->type->element, .env = scan->env};
-    bool remembers = lift_type_parts(s.type) > 0;
+    const struct steps s = {.e = e, .type = e->type->element, .env = scan->env, .key = &key};
     struct value v;
-    s.key = remembers ? &key : NULL;
-    if (remembers && interpret_recall(r, remember_mix(key, (uint64_t)i), s.type, &v)) return v;
-    if (remembers && i > 0 && interpret_recall(r, remember_mix(key, (uint64_t)(i - 1)), s.type, &v))
+    if (!lift_type_parts(s.type)) return interpret_reduction(r, e, s.type, scan->env, i + 1);
+    if (interpret_recall(r, remember_mix(key, (uint64_t)i), s.type, &v)) return v;
+    if (i > 0 && interpret_recall(r, remember_mix(key, (uint64_t)(i - 1)), s.type, &v))
         return evaluate_steps(r, &s, v, i, i + 1);
     return evaluate_steps(r, &s, interpret_expr(r, e->args[0], scan->env), 0, i + 1);
 }

@@ -46,6 +46,7 @@ enum array_kind {
     ARRAY_PAD,
     ARRAY_FILL,
     ARRAY_IOTA,
+    ARRAY_REDUCED,
     ARRAY_KEPT,
     ARRAY_DOUBTFUL
 };
@@ -71,20 +72,37 @@ struct place {
     bool interleaved;
 };
 
+struct cell;
+
+/* The result, or the accumulator, of a reduction whose accumulator has arrays in it. */
+struct reduced {
+    const struct lift_expr *e;
+    const struct lift_type *type; /* of the accumulator */
+    const struct env *env;
+    int64_t n;                       /* elements that are reduced */
+    struct arena *home;              /* of the result */
+    struct cell *cell;               /* in an accumulator of which only some scalars are known */
+    struct lift_value_bound *stored; /* all scalars; NULL: not computed */
+    uint64_t serial;                 /* of what no key tells apart; else 0 */
+};
+
 struct array {
     enum array_kind kind;
     bool computes;           /* an element may take operations, which are not remembered */
     bool keyed;              /* its key is known */
     struct remember_key key; /* interpret_array_key() */
     struct array *source;    /* all but BUFFER and ZIP */
-    int64_t offset;          /* COLUMN: which. SLICE: its first element. PART: which */
-    int64_t length; /* SPLIT: from one chunk or window to the next. JOIN: of an inner array. REVERSE: of it */
+    int64_t offset;          /* COLUMN, PART: which. SLICE: its first element. REDUCED: index in the source */
+    int64_t length; /* SPLIT: from one chunk or window to the next. JOIN: of an inner array. REVERSE: of it.
+                       REDUCED: its first leaf */
     struct place place;              /* BUFFER */
     const struct env *env;           /* MAP, SCAN */
     unsigned n_zipped;               /* ZIP */
     const struct value *zipped;      /* ZIP; LIST: the elements; CONCAT: the arrays */
     const struct lift_expr *expr;    /* MAP, ZIP, LIST, CONCAT, PAD, SCAN, SCATTER: the expression */
-    const struct lift_type *element; /* FILL, KEPT, DOUBTFUL: of an element */
+    const struct lift_type *element; /* FILL, KEPT, DOUBTFUL, REDUCED: of an element */
+    struct reduced *reduced;         /* REDUCED */
+    unsigned depth;                  /* REDUCED: it and the arrays around it */
     struct value fill;               /* PAD: of the scalars beyond the array, if constant; FILL: of all */
 };
 
@@ -113,7 +131,17 @@ struct value interpret_doubtful(struct run *r, struct value v, const struct lift
 /* The same value, whose elements are remembered once they are computed. */
 struct value interpret_kept(struct run *r, struct value v, const struct lift_type *type);
 
+/* ---- interpret_reduce.c ---- */
+
+/* The reduction of the first n elements of a reduction or scan, to a type with arrays in it. */
+struct value interpret_reduction(struct run *r, const struct lift_expr *e, const struct lift_type *type,
+                                 const struct env *env, int64_t n);
+struct value interpret_reduced_element(struct run *r, struct array *array, int64_t i);
+
 /* ---- interpret_key.c ---- */
+
+/* Equal keys: the same reduction of the same values. */
+struct remember_key interpret_reduced_key(const struct reduced *of);
 
 /* Equal keys: the same elements, of arrays that stand for the same parameter or argument of the program. */
 struct remember_key interpret_array_key(struct array *array);

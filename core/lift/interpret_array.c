@@ -23,6 +23,7 @@ static bool computes(const struct array *a)
 {
     bool any = a->source && a->source->computes;
     if (a->kind == ARRAY_MAP) return a->expr->computes;
+    if (a->kind == ARRAY_REDUCED) return !a->reduced->cell && !a->reduced->stored;
     for (unsigned i = 0; i < a->n_zipped && !any; i++)
         any = a->zipped[i].array && a->zipped[i].array->computes;
     return any && a->kind != ARRAY_KEPT;
@@ -204,6 +205,8 @@ struct value interpret_element(struct run *r, struct array *array, int64_t i)
         return interpret_scalar(rounding_literal(SCALAR_INT, (double)i));
     case ARRAY_DOUBTFUL:
         return interpret_doubtful(r, interpret_element(r, source, i), array->element);
+    case ARRAY_REDUCED:
+        return interpret_reduced_element(r, array, i);
     case ARRAY_KEPT:
         return kept_element(r, array, i);
     }

@@ -72,6 +72,12 @@ static struct remember_key key_of_reads(struct remember_key key, const struct li
     return key;
 }
 
+struct remember_key interpret_reduced_key(const struct reduced *of)
+{
+    const struct remember_key key = {.low = 4, .high = of->serial};
+    return of->serial ? key : key_of_reads(remember_mix(key, (uint64_t)of->n), of->e, of->env);
+}
+
 /* What a kind has beside its numbers and its source. One that reads too much is told by its number. */
 static struct remember_key key_of_rest(struct remember_key key, const struct array *a)
 {
@@ -89,6 +95,8 @@ static struct remember_key key_of_rest(struct remember_key key, const struct arr
         return remember_mix(key, a->expr->number);
     case ARRAY_PAD:
         return key_of_scalar(remember_mix(key, a->expr->number), &a->fill.scalar);
+    case ARRAY_REDUCED:
+        return a->source ? key : join_keys(key, interpret_reduced_key(a->reduced));
     case ARRAY_FILL:
         return key_of_scalar(key, &a->fill.scalar);
     default:

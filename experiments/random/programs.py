@@ -402,6 +402,8 @@ class Program:
                    (1, lambda: self.iterate(env, wanted, depth))]
         if not rest:
             options.append((1, lambda: self.scan(env, wanted, depth)))
+        if len(shape) <= 3:
+            options.append((2, lambda: self.fold(env, wanted, depth)))
         if n > 1:
             options.append((1, lambda: self.concat(env, wanted, depth)))
         if n > 2:
@@ -517,6 +519,119 @@ class Program:
                 out.append(total)
             return np.stack(out)
         return f"scan({name}, {zero}{'.0' if t == 'float' else ''}, {text})", scanned
+
+    # ---- accumulators that are arrays ----
+
+    def fold(self, env, wanted, depth):
+        options = [(3, lambda: self.fold_rows(env, wanted, depth)), (1, lambda: self.fold_tuples(env, wanted, depth))]
+        if len(wanted[1]) == 1:
+            options.append((1, lambda: self.histogram(env, wanted, depth)))
+        else:
+            options += [(1, lambda: self.running(env, wanted, depth)), (1, lambda: self.outer(env, wanted, depth))]
+        return self.choose(options)
+
+    def joiner(self, t):
+        """Two values of type t: name, NumPy."""
+        return self.rng.choice([("add", (lambda a, b: a + b) if t == "float" else (lambda a, b: wrap(a + b))),
+                                ("max", np.maximum), ("min", np.minimum)])
+
+    @staticmethod
+    def each(f, shape, *arrays):
+        """f of the elements of arrays of a shape."""
+        k = "" if len(shape) == 1 else str(len(shape))
+        return f"map{k}({f}, zip{k}({', '.join(arrays)}))"
+
+    def fold_rows(self, env, wanted, depth):
+        t, shape = wanted
+        m = self.rng.choice([1, 2, 3, 4, 6])
+        text, a = self.array(env, (t, (m, *shape)), depth - 1)
+        first, z = self.array(env, wanted, depth - 2)
+        s, row, (name, f) = self.name("s"), self.name("r"), self.joiner(t)
+
+        def folded(e):
+            total = z(e)
+            for x in a(e):
+                total = f(total, x)
+            return total
+        function = f"fun {s} {row} -> {self.each(name, shape, s, row)}"
+        if m % 2 == 0 and self.rng.random() < 0.3:  # in two steps, the inner one from the accumulator
+            u, part = self.name("u"), self.name("p")
+            return f"reduce(fun {u} {part} -> reduce({function}, {u}, {part}), {first}, split({m // 2}, {text}))", folded
+        return f"reduce({function}, {first}, {text})", folded
+
+    def fold_tuples(self, env, wanted, depth):
+        """Two arrays, or an array and the number of what it is made of."""
+        t, shape = wanted
+        text, a = self.array(env, (t, (self.rng.choice([1, 2, 3, 5]), *shape)), depth - 1)
+        first, z = self.array(env, wanted, depth - 2)
+        s, q, row, (name, f), (other, g) = self.name("s"), self.name("q"), self.name("r"), self.joiner(t), self.joiner(t)
+        one = "1.0" if t == "float" else "1"
+        zero = "0.0" if t == "float" else "0"
+        counted = self.rng.random() < 0.5
+
+        def folded(e):
+            total, most = z(e), 0 if counted else z(e)
+            for x in a(e):
+                total = f(total, x)
+                most = most + 1 if counted else g(most, x)
+            return total - most if t == "float" else wrap(total - most)
+        step = f"{q} + {one}" if counted else self.each(other, shape, q, row)
+        u, w, x = self.name("u"), self.name("w"), self.name("x")
+        end = (self.mapped(f"fun {x} -> {x} - {w}", u, shape) if counted and len(shape) == 1 else
+               self.each(f"fun ({x}, {x}b) -> {x} - {x}b", shape, u, w) if not counted else
+               f"map{len(shape)}(fun {x} -> {x} - {w}, {u})")
+        return (f"(let ({u}, {w}) = reduce(fun (({s}, {q}), {row}) -> ({self.each(name, shape, s, row)}, {step}), "
+                f"({first}, {zero if counted else first}), {text}) in {end})", folded)
+
+    def histogram(self, env, wanted, depth):
+        """Adds each number to the place that an index by data says."""
+        t, (n,) = wanted
+        m = self.rng.choice(LENGTHS)
+        index, at = self.index_input(n, (m,))
+        text, a = self.array(env, (t, (m,)), depth - 1)
+        first, z = self.array(env, wanted, depth - 2)
+        s, b, x, i, v = (self.name(c) for c in "sbxiv")
+
+        def filled(e):
+            total = np.array(z(e))
+            for k, y in zip(at(e), a(e)):
+                total[k] = total[k] + y if t == "float" else wrap(total[k] + y)
+            return total
+        return (f"reduce(fun {s} ({b}, {x}) -> map(fun ({i}, {v}) -> if {i} == {b} then {v} + {x} else {v}, "
+                f"zip(iota({n}), {s})), {first}, zip({index}, {text}))", filled)
+
+    def running(self, env, wanted, depth):
+        """Row i is made of rows 0 to i."""
+        t, (n, *rest) = wanted
+        text, a = self.array(env, wanted, depth - 1)
+        first, z = self.array(env, (t, tuple(rest)), depth - 2)
+        s, row, (name, f) = self.name("s"), self.name("r"), self.joiner(t)
+
+        def scanned(e):
+            total, out = z(e), []
+            for x in a(e):
+                total = f(total, x)
+                out.append(total)
+            return np.stack(out)
+        return f"scan(fun {s} {row} -> {self.each(name, rest, s, row)}, {first}, {text})", scanned
+
+    def outer(self, env, wanted, depth):
+        """A matrix that is made of columns and rows, as a product is."""
+        t, (n, m, *rest) = wanted
+        if rest:
+            return self.fold_rows(env, wanted, depth)
+        k = self.rng.choice([1, 2, 3, 4])
+        (ta, a), (tb, b) = self.array(env, (t, (k, n)), depth - 1), self.array(env, (t, (k, m)), depth - 1)
+        first, z = self.array(env, wanted, depth - 2)
+        s, c, r, p, x, q, y = (self.name(letter) for letter in "scrpxqy")
+
+        def made(e):
+            total = z(e)
+            for u, w in zip(a(e), b(e)):
+                total = np.maximum(total, (u[:, None] + w[None, :]) if t == "float" else wrap(u[:, None] + w[None, :]))
+            return total
+        return (f"reduce(fun {s} ({c}, {r}) -> map(fun ({p}, {x}) -> map(fun ({q}, {y}) -> max({q}, {x} + {y}), "
+                f"zip({p}, {r})), zip({s}, {c})), {first}, zip({ta}, {tb}))", made)
 
     def scatter(self, wanted, depth):
         """Element i goes to place (factor * i + offset) % n."""

@@ -217,6 +217,7 @@ Test(backbone_meaning, kernels)
     expect_file_keeps_meaning("experiments/kernels/sparse_gemv.lift", "M=3,N=4,K=2");
     expect_file_keeps_meaning("experiments/kernels/deinterleave.lift", "M=3,N=8");
     expect_file_keeps_meaning("experiments/kernels/scan.lift", "M=3,N=5");
+    expect_file_keeps_meaning("experiments/kernels/column_sums.lift", "M=3,N=5");
 }
 
 #define TWO_ARRAYS "size M, N\ninput A: [[float]N]M\ninput x: [float]N\n"
@@ -308,6 +309,52 @@ Test(backbone_meaning, tuples)
                         TWO_ARRAYS "output reduce(add, 0.0, map(fun r -> let t = reduce(fun ((s, m), v) ->\n"
                                    "  (s + v, max(m, v)), (0.0, -99.0), r) in get(1, t) * get(0, t), A))\n",
                         "M=3,N=4");
+}
+
+/* Programs over A: [[float]N]M, B: [[float]K]M, x: [float]N, idx: [int]M in 0..N-1. */
+Test(backbone_meaning, accumulators_that_are_arrays)
+{
+    static const char *const outputs[] = {
+        "reduce(fun acc r -> map(add, zip(acc, r)), x, A)",
+        "reduce(fun acc r -> map(fun (a, v) -> max(a, v * v), zip(acc, r)), generate(N, fun i -> float(i)), "
+        "A)",
+        "map(fun b -> reduce(fun acc r -> map(fun (a, v) -> a + v * b, zip(acc, r)), x, A), head(B))",
+        "reduce(fun acc (r, b) -> map(fun (row, v) -> map(fun (s, w) -> s + v * w, zip(row, b)), zip(acc, "
+        "r)),\n"
+        "  generate(N, fun i -> generate(K, fun k -> 0.5)), zip(A, B))",
+        "reduce(fun acc (ta, tb) -> map(fun (row, c) -> map(fun (s, d) -> reduce(fun z (v, w) -> z + v * w, "
+        "s,\n"
+        "  zip(c, d)), zip(row, transpose(tb))), zip(acc, transpose(ta))),\n"
+        "  generate(N, fun i -> generate(K, fun k -> 0.0)), zip(split(2, A), split(2, B)))",
+        "reduce(fun acc part -> reduce(fun z r -> map(add, zip(z, r)), acc, part), x, split(2, A))",
+        "sum(reduce(fun acc r -> map(min, zip(acc, r)), x, A))",
+        "reverse(tail(reduce(fun acc r -> map(min, zip(acc, r)), x, A)))",
+        "reduce(fun acc (i, r) -> map(fun (j, a) -> if j == i then a + sum(r) else a, zip(iota(N), acc)), "
+        "x,\n"
+        "  zip(idx, B))",
+        "let (s, q) = reduce(fun ((s, q), r) -> (map(add, zip(s, r)), map(fun (b, v) -> b + v * v, zip(q, "
+        "r))),\n"
+        "  (x, x), A) in map(fun (a, b) -> b - a * a, zip(s, q))",
+        "let (s, n) = reduce(fun ((s, n), r) -> (map(fun (a, v) -> a + v * n, zip(s, r)), n + 1.0), (x, "
+        "0.0), A)\n"
+        "  in map(fun a -> a / n, s)",
+        "map(fun (s, n) -> s / n, reduce(fun acc r -> map(fun ((s, n), v) -> (s + v, n + 1.0), zip(acc, "
+        "r)),\n"
+        "  map(fun v -> (v, 1.0), x), A))",
+        "scan(fun acc r -> map(fun (a, v) -> 0.5 * a + v, zip(acc, r)), x, A)",
+        "reduce(fun acc r -> reverse(map(add, zip(reverse(acc), r))), x, A)",
+        "reduce(fun acc r -> map(add, zip(acc, r)), x, head(split(1, split(M, A))) |> head |> split(1) |> "
+        "head)",
+    };
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        struct arena *a = arena_new();
+        const char *text = arena_printf(a,
+                                        "size M, N, K\ninput A: [[float]N]M\ninput B: [[float]K]M\n"
+                                        "input x: [float]N\ninput idx: [int]M in 0..N-1\noutput %s\n",
+                                        outputs[i]);
+        expect_same_meaning(outputs[i], text, "M=4,N=3,K=5");
+        arena_free(a);
+    }
 }
 
 Test(backbone_meaning, views)

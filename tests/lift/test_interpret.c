@@ -139,6 +139,30 @@ Test(lift_interpret, scans_go_on_from_the_element_before)
             NULL);
 }
 
+/* An element of the accumulator takes no more than its own steps where the function reads it alone; a tuple's
+ * other leaves join it; else the whole accumulator is computed once. */
+Test(lift_interpret, reductions_to_arrays)
+{
+#define ZEROS "generate(D, fun i -> 0.0)"
+    double apart;
+    cr_expect_eq(work_of("reduce(fun acc q -> map(add, zip(acc, q)), " ZEROS ", Q)", &apart), N * D);
+    cr_expect_eq(apart, N * D);
+    cr_expect_eq(work_of("let s = reduce(fun acc q -> map(add, zip(acc, q)), " ZEROS ", Q) in\n"
+                         "map(fun k -> map(sub, zip(k, s)), K)",
+                         NULL),
+                 N * D + M * D);
+    cr_expect_eq(work_of("reduce(fun acc q -> map(add, zip(reverse(acc), q)), " ZEROS ", Q)", NULL),
+                 N * D + 1);
+    work_of("let (s, n) = reduce(fun ((s, n), q) -> (map(fun (a, v) -> a + v * n, zip(s, q)), n + 1.0),\n"
+            "(" ZEROS ", 0.0), Q) in map(fun a -> a / n, s)",
+            NULL);
+    work_of("reduce(fun acc q -> map(fun (r, v) -> map(fun (s, w) -> s + v * w, zip(r, q)), zip(acc, q)),\n"
+            "generate(D, fun i -> " ZEROS "), Q)",
+            NULL);
+    work_of("scan(fun acc q -> map(fun (a, v) -> 0.5 * a + v, zip(acc, q)), " ZEROS ", Q)", NULL);
+#undef ZEROS
+}
+
 Test(lift_interpret, work_of_an_output_is_extrapolated)
 {
     struct arena *a = arena_new();
