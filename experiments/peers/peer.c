@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     peer_open(&p, device);
     batch(&p, 1);
     double times[BATCHES];
-    int calls = (int)(1e8 / batch(&p, 1)) + 3;
+    int calls = (int)(1e8 / batch(&p, 1)) + 1;
     for (int i = 0; i < BATCHES; i++)
         times[i] = batch(&p, calls < MOST_CALLS ? calls : MOST_CALLS);
     qsort(times, BATCHES, sizeof times[0], ascending);
