@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "coordinator/sequence/file.h"
+#include "core/backbone/backbone.h"
 #include "core/base/arena.h"
+#include "core/base/diag.h"
 #include "core/base/strbuf.h"
 #include "core/lift/cut.h"
 
@@ -95,8 +97,20 @@ static bool choose(const struct cli_args *a, const struct lift_program *p, const
     return true;
 }
 
+/* As 'thresh tune' does: scans have names if the program cannot be one kernel without. */
+static const struct lift_program *with_scans(const struct lift_program *p, struct arena *arena)
+{
+    struct arena *a = arena_new();
+    struct diag *d = diag_new();
+    const struct lift_program *named = bb_lower(p, NULL, a, d) ? NULL : lift_cut_name_scans(p, arena);
+    diag_free(d);
+    arena_free(a);
+    return named ? named : p;
+}
+
 void cli_lift_cut(const struct cli_args *a, const struct lift_program *p, struct arena *arena, struct diag *d)
 {
+    p = with_scans(p, arena);
     const struct lift_cuts cuts = lift_cut_find(p, arena);
     bool *chosen = ARENA_ARRAY(arena, bool, cuts.n + 1);
     const struct lift_sequence *s =

@@ -80,7 +80,7 @@ static bool add_parts(struct planner *p, struct sequence_variant *v)
     v->n_parts = v->sequence ? v->sequence->n_parts : 1;
     v->programs = ARENA_ARRAY(plan->arena, unsigned, v->n_parts);
     for (unsigned i = 0; ok && i < v->n_parts; i++) {
-        const struct lift_part whole = {NULL, plan->source.path, plan->source.text, plan->program};
+        const struct lift_part whole = {NULL, plan->source.path, plan->program->source->text, plan->program};
         const struct lift_part *part = v->sequence ? &v->sequence->parts[i] : &whole;
         v->programs[i] = add_program(p, part->path, part->text, part->program);
         ok = v->programs[i] != LIFT_NONE;
@@ -202,7 +202,7 @@ static bool plan_auto(struct planner *p)
 {
     p->uncosted = p->n_computing == 0 && lift_cut_forced(p->plan->program) == 1;
     if (p->uncosted) return add_variant(p, no_cuts(p));
-    try_variant(p, no_cuts(p));
+    if (!p->plan->scans_named) try_variant(p, no_cuts(p));
     if (p->n_computing > 0) try_variant(p, all_cuts(p));
     for (unsigned i = 0; p->n_computing <= LIMIT_SINGLE_CUTS && i < p->cuts.n; i++) {
         bool *one = no_cuts(p);
@@ -215,6 +215,18 @@ static bool plan_auto(struct planner *p)
     return true;
 }
 
+/* A program that cannot be one kernel is tried with its scans as cuts; a note says why. */
+static void name_scans(struct planner *p)
+{
+    struct sequence_plan *plan = p->plan;
+    struct lift_program *named = lift_cut_name_scans(plan->program, plan->arena);
+    if (!named) return;
+    try_variant(p, no_cuts(p));
+    if (plan->n_variants > 0) return;
+    plan->program = named;
+    plan->scans_named = true;
+}
+
 static bool plan_named(struct planner *p, const char *names)
 {
     bool *chosen = no_cuts(p);
@@ -223,12 +235,15 @@ static bool plan_named(struct planner *p, const char *names)
 
 static bool plan_variants(struct planner *p, const char *cut)
 {
+    bool none = !strcmp(cut, "none");
+    if (!none) name_scans(p);
+    if (strcmp(cut, "auto") != 0) p->plan->n_programs = p->plan->n_variants = 0;
     p->cuts = lift_cut_find(p->plan->program, p->plan->arena);
     for (unsigned i = 0; i < p->cuts.n; i++)
         p->n_computing += p->cuts.items[i].computes;
     if (!strcmp(cut, "auto")) return plan_auto(p);
-    p->uncosted = !strcmp(cut, "none") && lift_cut_forced(p->plan->program) == 1;
-    if (!strcmp(cut, "none")) return add_variant(p, no_cuts(p));
+    p->uncosted = none && lift_cut_forced(p->plan->program) == 1;
+    if (none) return add_variant(p, no_cuts(p));
     return strcmp(cut, "all") ? plan_named(p, cut) : add_variant(p, all_cuts(p));
 }
 

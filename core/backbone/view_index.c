@@ -327,8 +327,9 @@ static const struct view *new_scan_element(struct viewer *w, const struct view *
     if (!is_logical(i, n) || depends(v->env, i->terms[0].atom.var))
         return view_stuck(
             w, v->expr,
-            "a scan whose elements are not read one after the other; read each at its own index, "
-            "outside of what reverses, joins or repeats them");
+            "a scan whose elements are not read one after the other, in one kernel; 'thresh tune' "
+            "makes a kernel of the scan if it depends on no accumulator ('thresh lift cut' shows it), "
+            "or read each element at its own index, outside of what reverses, joins or repeats them");
     struct reduction *r = arena_memdup(w->arena, v->reduction, sizeof *r);
     r->scan = i;
     return view_result(w, r);

@@ -38,6 +38,12 @@ bool lift_cut_choose(const struct lift_program *p, const struct lift_cuts *cuts,
 /* How many parts there are without any cut: more than one where outputs have different dimensions. */
 unsigned lift_cut_forced(const struct lift_program *p);
 
+/* The same program with its scans, wherever that is possible, as `let`s of their own at the top, where they
+ * are cuts: a kernel then stores the scan, and the next one reads it at any index. Scans of the rows of a map
+ * become one array. A scan that is such a `let` or an output already stays. Bound, in the arena; its arrays
+ * are those of p. NULL: there is none to be named. */
+struct lift_program *lift_cut_name_scans(const struct lift_program *p, struct arena *a);
+
 /* A program of the sequence. */
 struct lift_part {
     const char *name; /* of what it computes: of a temporary or of the first output; "out": it has none */

@@ -8,8 +8,10 @@
  *     a.lift     ok         20 implementations
  *     b.lift     refused    b.lift:3:8: error: not supported yet: ...
  *
- * A third word `wrong` names the first implementation that is: what differs, and its loop nest. Each program
- * has a process of its own; one that dies is `crashed`. Exit status 1 if a program is wrong or crashed. */
+ * A program that is no kernel as it is, as it reads a scan in another order, is tried as the kernels that
+ * 'thresh tune' makes of it: `40 implementations of 2 kernels`. A third word `wrong` names the first
+ * implementation that is: what differs, and its loop nest. Each program has a process of its own; one that
+ * dies is `crashed`. Exit status 1 if a program is wrong or crashed. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 #include "agent/verify.h"
+#include "coordinator/sequence/plan.h"
 #include "core/backbone/backbone.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -135,10 +138,78 @@ static unsigned try_leaves(struct check *x, unsigned wanted, struct pcg32 *rng)
     return tried;
 }
 
-static int refuse(const char *path, const struct diag *d)
+/* ---- programs ---- */
+
+/* Tries implementations of a program that is one kernel. Returns their number, or -1 after an error; the last
+ * one is wrong if `why` has a text. */
+static int check_text(const char *path, const char *text, const char *sizes, unsigned wanted, uint64_t seed,
+                      struct strbuf *why, struct diag *d)
 {
-    printf("%s\trefused\t%s\n", path, diag_message(d, 0));
-    return REFUSED;
+    struct check x = {.why = why, .problem = problem_new(path, text, sizes, &device, NULL, d)};
+    if (x.problem) x.task = verify_task_of(x.problem->backbone, NULL, seed, d);
+    if (!x.task) return -1;
+    x.tolerance = base_calloc(verify_outputs(x.task) * x.task->n_sets, sizeof *x.tolerance);
+    verify_interpret(x.task);
+    if (!verify_reference(x.task, seed, x.tolerance, d)) return -1;
+    x.buffers = base_calloc(x.task->n_buffers, sizeof *x.buffers);
+    for (unsigned b = 0; b < x.task->n_buffers; b++)
+        x.buffers[b] = base_calloc((size_t)x.task->buffers[b].elements, sizeof **x.buffers);
+    struct pcg32 rng = pcg32_seed(seed, 1);
+    return (int)try_leaves(&x, wanted, &rng);
+}
+
+static double *drawn(const struct lift_program *p, unsigned array, struct arena *a, struct pcg32 *rng)
+{
+    int64_t n = lift_type_scalars(p->arrays[array].type);
+    double *x = ARENA_ARRAY(a, double, n);
+    const struct lift_range *range =
+        p->arrays[array].input == LIFT_NONE ? NULL : &p->inputs[p->arrays[array].input]->range;
+    enum scalar_type t = SCALAR_FLOAT;
+    lift_type_bottom(p->arrays[array].type, &t);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = range && range->given ? lift_range_draw(range, t, pcg32_unit(rng)) : pcg32_below(rng, 9) - 4.0;
+    return x;
+}
+
+/* Whether two programs with the same arrays compute the same, bit for bit. */
+static bool same_results(const struct lift_program *p, const struct lift_program *q, struct strbuf *why)
+{
+    struct arena *a = arena_new();
+    struct pcg32 rng = pcg32_seed(5, 1);
+    const double *in[LIFT_MAX_ARRAYS];
+    for (unsigned k = 0; k < p->n_arrays; k++)
+        in[k] = drawn(p, k, a, &rng);
+    for (unsigned k = 0; k < p->n_arrays && !why->length; k++) {
+        size_t n = (size_t)lift_type_scalars(p->arrays[k].type);
+        double *x = ARENA_ARRAY(a, double, n), *y = ARENA_ARRAY(a, double, n);
+        if (p->arrays[k].output == LIFT_NONE) continue;
+        lift_interpret(p, in, k, x);
+        lift_interpret(q, in, k, y);
+        if (memcmp(x, y, n * sizeof *x) != 0)
+            strbuf_printf(why, "another result once its scans have names:\n%s", q->source->text);
+    }
+    arena_free(a);
+    return !why->length;
+}
+
+/* A program that is no kernel: the kernels that 'thresh tune' makes of it, *kernels of them. */
+static int check_parts(const char *path, const char *text, const char *sizes, unsigned wanted, uint64_t seed,
+                       unsigned *kernels, struct strbuf *why)
+{
+    struct diag *d = diag_new();
+    const struct bb_options usual = {0};
+    struct sequence_plan *plan = sequence_plan_new(path, text, sizes, "all", &usual, d);
+    int tried = plan ? 0 : -1;
+    if (plan) same_results(lift_parse_bound(&plan->source, sizes, plan->arena, d), plan->program, why);
+    for (unsigned i = 0; plan && tried >= 0 && i < plan->n_programs && !why->length; i++) {
+        const struct sequence_program *p = &plan->programs[i];
+        int n = check_text(p->path, p->text, sizes, wanted, seed, why, d);
+        tried = n < 0 ? -1 : tried + n;
+        *kernels += 1;
+    }
+    sequence_plan_free(plan);
+    diag_free(d);
+    return tried;
 }
 
 /* The exit status of the program's process. */
@@ -147,21 +218,17 @@ static int check_program(const char *path, const char *sizes, unsigned wanted, u
     struct diag *d = diag_new();
     struct strbuf why = {0};
     size_t length = 0;
+    unsigned kernels = 0;
     char *text = source_read_file(path, 1 << 20, &length, d);
-    struct check x = {.why = &why};
-    if (text) x.problem = problem_new(path, text, sizes, &device, NULL, d);
-    if (x.problem) x.task = verify_task_of(x.problem->backbone, NULL, seed, d);
-    if (!x.task) return refuse(path, d);
-    x.tolerance = base_calloc(verify_outputs(x.task) * x.task->n_sets, sizeof *x.tolerance);
-    verify_interpret(x.task);
-    if (!verify_reference(x.task, seed, x.tolerance, d)) return refuse(path, d);
-    x.buffers = base_calloc(x.task->n_buffers, sizeof *x.buffers);
-    for (unsigned b = 0; b < x.task->n_buffers; b++)
-        x.buffers[b] = base_calloc((size_t)x.task->buffers[b].elements, sizeof **x.buffers);
-    struct pcg32 rng = pcg32_seed(seed, 1);
-    unsigned tried = try_leaves(&x, wanted, &rng);
-    printf("%s\t%s\t%u implementations\n%s%s", path, why.length ? "wrong" : "ok", tried,
-           why.length ? why.text : "", why.length ? "\n" : "");
+    int tried = text ? check_text(path, text, sizes, wanted, seed, &why, d) : -1;
+    if (text && tried < 0) tried = check_parts(path, text, sizes, wanted, seed, &kernels, &why);
+    if (tried < 0) {
+        printf("%s\trefused\t%s\n", path, diag_message(d, 0));
+        return REFUSED;
+    }
+    printf("%s\t%s\t%d implementations", path, why.length ? "wrong" : "ok", tried);
+    if (kernels) printf(" of %u kernels", kernels);
+    printf("\n%s%s", why.length ? why.text : "", why.length ? "\n" : "");
     return why.length ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

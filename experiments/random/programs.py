@@ -867,7 +867,7 @@ def main():
         listed.append(f"{base}.lift\t{sizes}\n")
     done = subprocess.run([leaves, str(IMPLEMENTATIONS), str(seed)], input="".join(listed), capture_output=True,
                           text=True)
-    implementations = right = 0
+    implementations = right = sequences = 0
     for line in done.stdout.splitlines():
         words = line.split("\t")
         if len(words) != 3:
@@ -877,6 +877,7 @@ def main():
         if verdict == "ok":
             implementations += int(rest.split()[0])
             right += 1
+            sequences += rest.endswith("kernels")
             remove(out, os.path.basename(base))
         elif verdict == "refused":
             reason = rest.split("error: ")[-1]
@@ -887,6 +888,7 @@ def main():
             print(line, file=sys.stderr)
     print(f"{made} programs ({skipped} without an input or too long are not counted): {len(differ)} differ")
     print(f"{right} lowered, {implementations} implementations of them run")
+    print(f"{sequences} of them as several kernels, for their scans")
     for reason, n in sorted(refused.items(), key=lambda x: -x[1]):
         print(f"refused {n}: {reason}")
     sys.exit(1 if differ else 0)

@@ -324,6 +324,7 @@ Test(backbone_lower, elements_in_an_order_of_their_own)
          "a scan whose elements"},
         {"map(sum, slide(3, 1, scan(add, 0.0, x)))", "a scan whose elements"},
         {"[at(3, scan(add, 0.0, x))]", "a scan whose elements"},
+        {"reduce(fun m v -> m + at(1, scan(max, m, x)), 0.0, x)", "a scan whose elements"},
         {"concat(scatter(fun i -> (i + 1) % N, x), x)", "a scatter whose elements are read again"},
         {"scatter(fun i -> if i < 2 then 1 - i else i, x)", "a scatter whose elements are read again"},
     };

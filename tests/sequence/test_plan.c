@@ -1,5 +1,6 @@
 /* Plans: which variants a program has, which programs they share, and what is left out. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "coordinator/sequence/plan.h"
@@ -78,6 +79,30 @@ Test(sequence_plan, hopeless_variants_are_left_out)
     cr_assert_eq(p->n_notes, 1);
     cr_expect(strstr(p->notes[0], "one kernel is left out"), "%s", p->notes[0]);
     sequence_plan_free(p);
+}
+
+/* A scan that is read at other indices is a kernel of its own. */
+Test(sequence_plan, scans_are_cut)
+{
+    static const char head[] = "size M, N\ninput X: [[float]N]M\n";
+    static const char *const texts[][2] = {
+        {"output map(fun r -> map(fun v -> v + 1.0, reverse(tail(scan(add, 0.0, r)))), X)", "cut at t"},
+        {"output map(fun r -> let s = scan(add, 0.0, r) in map(fun i -> at(i + 1, s) - at(i, s), iota(N - "
+         "1)), X)",
+         "cut at s"},
+        {"output map(fun r -> pad(2, 1, mirror, scan(add, sum(r), r)), X)", "cut at t"},
+        {"output map(sum, slide(2, 1, map(fun r -> at(N / 2, scan(add, 0.0, r)), X)))", "cut at t"},
+        {"output map(scan(add, 0.0), X)", "one kernel"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "%s%s\n", head, texts[i][0]);
+        expect_variants(text, "M=4,N=8", "auto", texts[i][1]);
+        struct sequence_plan *p = plan(text, "M=4,N=8", "auto");
+        cr_expect_eq(p->n_notes, p->scans_named ? 1 : 0, "%s", text);
+        if (p->scans_named) cr_expect(strstr(p->notes[0], "one kernel is left out: "), "%s", p->notes[0]);
+        sequence_plan_free(p);
+    }
 }
 
 static void expect_error(const char *text, const char *cut, const char *message)
