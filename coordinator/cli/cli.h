@@ -178,6 +178,9 @@ bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct 
 /* For commands that measure. With --description alone the device is the described one, which has no memory.
  */
 bool cli_problem_open_to_measure(const struct cli_args *a, struct cli_problem *out, struct diag *d);
+/* The same of a text that is no file: a kernel of a sequence. */
+bool cli_problem_open_part(const struct cli_args *a, const char *path, const char *text,
+                           struct cli_problem *out, struct diag *d);
 void cli_problem_close(struct cli_problem *p);
 
 struct store_run;

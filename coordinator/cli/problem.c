@@ -13,6 +13,7 @@
 #include "coordinator/cli/kind.h"
 #include "coordinator/described.h"
 #include "coordinator/store.h"
+#include "core/base/arena.h"
 #include "core/base/strbuf.h"
 #include "perfmodel/device.h"
 
@@ -93,23 +94,36 @@ static bool read_lowering(const struct cli_args *a, struct bb_options *out, stru
     return !cli_given(a, CLI_PARAM) || bb_parse_parameters(a->value[CLI_PARAM], out, d);
 }
 
+/* The problem of out->text with the options out->lowering. */
+static bool open_text(const struct cli_args *a, const char *path, bool measures, struct cli_problem *out,
+                      struct diag *d)
+{
+    const char *sizes = a->value[CLI_SIZE];
+    if (measures && !problem_check(path, out->text, sizes, &out->lowering, d)) return false;
+    if (measures ? !cli_select_device(a, NULL, &out->device, d) : !assume_limits(a, &out->device, d))
+        return false;
+    out->problem = problem_new(path, out->text, sizes, &out->device.limits, &out->lowering, d);
+    if (!out->problem) return false;
+    out->root = space_pinned_root(out->problem->space, a->pins.items, a->pins.n, d);
+    if (!out->root) return false;
+    return mcts_order_parse(out->problem->space, a->value[CLI_ORDER], &out->order, d);
+}
+
 static bool open_problem(const struct cli_args *a, bool measures, struct cli_problem *out, struct diag *d)
 {
     *out = (struct cli_problem){0};
     size_t n;
     if (!cli_expect_kind(a->positional[0], CLI_KIND_PROGRAM, d)) return false;
     out->text = source_read_file(a->positional[0], CLI_PROGRAM_BYTES, &n, d);
-    if (!out->text || !read_lowering(a, &out->lowering, d)) return false;
-    if (measures && !problem_check(a->positional[0], out->text, a->value[CLI_SIZE], &out->lowering, d))
-        return false;
-    if (measures ? !cli_select_device(a, NULL, &out->device, d) : !assume_limits(a, &out->device, d))
-        return false;
-    out->problem =
-        problem_new(a->positional[0], out->text, a->value[CLI_SIZE], &out->device.limits, &out->lowering, d);
-    if (!out->problem) return false;
-    out->root = space_pinned_root(out->problem->space, a->pins.items, a->pins.n, d);
-    if (!out->root) return false;
-    return mcts_order_parse(out->problem->space, a->value[CLI_ORDER], &out->order, d);
+    return out->text && read_lowering(a, &out->lowering, d) &&
+           open_text(a, a->positional[0], measures, out, d);
+}
+
+bool cli_problem_open_part(const struct cli_args *a, const char *path, const char *text,
+                           struct cli_problem *out, struct diag *d)
+{
+    *out = (struct cli_problem){.text = base_strdup(text)};
+    return read_lowering(a, &out->lowering, d) && open_text(a, path, true, out, d);
 }
 
 bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d)

@@ -6,7 +6,10 @@
  * Each distinct OpenCL text is checked as in a search: in a runner process, on all sets of inputs, with
  * filled outputs and guard zones. Draws are stratified (coordinator/sampling.h). They go on until there are
  * enough texts and each value of each choice occurs in LEAST of them. A failing implementation is written as
- * a best.json for `thresh replay`. */
+ * a best.json for `thresh replay`.
+ *
+ * A program that is no kernel, with a scan that is read in another order or outputs of different dimensions,
+ * is the kernels that 'thresh tune --cut all' makes of it: each is verified as a program of its own. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +21,7 @@
 #include "coordinator/cli/doubt.h"
 #include "coordinator/progress.h"
 #include "coordinator/sampling.h"
+#include "coordinator/sequence/plan.h"
 #include "coordinator/solution.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
@@ -38,6 +42,7 @@ struct flight {
 
 struct verifying {
     const struct cli_args *args;
+    const char *path; /* of the program, or of one kernel of a sequence */
     struct cli_problem p;
     struct given *data; /* of the user; NULL: all inputs are generated */
     struct evaluator *evaluator;
@@ -49,6 +54,7 @@ struct verifying {
     uint64_t drawn, dead_ends, duplicates, not_lowered, statuses[EVAL_STATUS_COUNT];
     uint64_t misses; /* consecutive draws without a new text */
     json_t *failures;
+    size_t written;         /* files of other kernels */
     double start_s, time_s; /* time_s 0: no limit */
     int stop_fd;            /* cli_signals() */
     struct progress progress;
@@ -60,7 +66,7 @@ struct verifying {
  * already, or an error was added. */
 static char *write_failure(const struct verifying *v, const struct space_state *leaf, struct diag *d)
 {
-    size_t n = json_array_size(v->failures);
+    size_t n = v->written + json_array_size(v->failures);
     const char *dir = cli_given(v->args, CLI_OUT) ? v->args->value[CLI_OUT] : "thresh-verify";
     if (n >= MOST_WRITTEN || !best_make_folder(dir, d)) return NULL;
     struct strbuf path = {0};
@@ -227,9 +233,9 @@ static json_t *statuses_json(const struct verifying *v)
 static void print_json(const struct verifying *v, double elapsed_s, const struct verify_doubt *doubt)
 {
     const char *sizes = v->args->value[CLI_SIZE];
-    json_t *o = json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:i,s:o,s:O,s:f,s:f}", "kernel",
-                          v->args->positional[0], "sizes", sizes ? sizes : "", "device", v->p.device.name,
-                          "seed", (json_int_t)v->seed, "verified", (json_int_t)v->statuses[EVAL_OK], "drawn",
+    json_t *o = json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:i,s:o,s:O,s:f,s:f}", "kernel", v->path,
+                          "sizes", sizes ? sizes : "", "device", v->p.device.name, "seed",
+                          (json_int_t)v->seed, "verified", (json_int_t)v->statuses[EVAL_OK], "drawn",
                           (json_int_t)v->drawn, "duplicates", (json_int_t)v->duplicates, "dead_ends",
                           (json_int_t)v->dead_ends, "not_lowered", (json_int_t)v->not_lowered, "statuses",
                           statuses_json(v), "least", LEAST, "values", values_json(v), "failures", v->failures,
@@ -272,7 +278,7 @@ static void print_failures(const struct verifying *v)
 
 static void print_table(const struct verifying *v, double elapsed_s)
 {
-    printf("kernel       %s %s\ndevice       %s\n", v->args->positional[0],
+    printf("kernel       %s %s\ndevice       %s\n", v->path,
            v->args->value[CLI_SIZE] ? v->args->value[CLI_SIZE] : "", v->p.device.name);
     printf("verified     %" PRIu64 " distinct texts, %.1f/s\n", v->statuses[EVAL_OK],
            (double)v->statuses[EVAL_OK] / elapsed_s);
@@ -305,24 +311,85 @@ static int verify(struct verifying *v, unsigned runners, struct diag *d)
     return cli_doubt_status(v->args, &doubt, failed(v) ? CLI_FAILED : CLI_OK, d);
 }
 
+/* ---- the command ---- */
+
+static void close_verifying(struct verifying *v)
+{
+    evaluator_free(v->evaluator);
+    given_free(v->data);
+    sampling_free(v->sampling);
+    mcts_seen_free(&v->texts);
+    json_decref(v->failures);
+    cli_problem_close(&v->p);
+}
+
+/* Verifies the kernels one after the other, those that come after one that fails, too. */
+static int verify_parts(struct verifying *whole, const struct sequence_plan *plan, unsigned runners,
+                        struct diag *d)
+{
+    static const enum cli_key single[] = {CLI_PIN, CLI_ORDER, CLI_INPUT, CLI_OUTPUT_REFERENCE, CLI_TOLERANCE};
+    int status = CLI_OK;
+    if (!cli_refuse(whole->args, single, sizeof single / sizeof *single,
+                    "applies to one kernel, and the program is a sequence of them", d))
+        return CLI_USAGE;
+    for (unsigned i = 0; i < plan->n_programs && !stop_requested(whole->stop_fd); i++) {
+        struct verifying v = *whole;
+        int one = CLI_USAGE;
+        v.path = plan->programs[i].path;
+        if (cli_problem_open_part(v.args, v.path, plan->programs[i].text, &v.p, d) &&
+            fits_device(v.p.problem, &v.p.device, d))
+            one = verify(&v, runners, d);
+        status = status == CLI_OK ? one : status;
+        whole->written += json_array_size(v.failures);
+        close_verifying(&v);
+    }
+    return status;
+}
+
+/* The kernels of a program that could not be opened as one; NULL: there are none. */
+static struct sequence_plan *plan_parts(const struct verifying *v)
+{
+    struct diag *ignored = diag_new();
+    const char *path = v->args->positional[0], *sizes = v->args->value[CLI_SIZE];
+    struct sequence_plan *plan = NULL;
+    if (v->p.text && !v->p.problem)
+        plan = sequence_plan_new(path, v->p.text, sizes, "all", &v->p.lowering, ignored);
+    diag_free(ignored);
+    return plan;
+}
+
+/* Errors of the program as one kernel count if it is none as a sequence either. */
+static int verify_program(struct verifying *v, unsigned runners, struct diag *d)
+{
+    struct diag *one = diag_new();
+    int status = CLI_USAGE;
+    bool opened = cli_problem_open_to_measure(v->args, &v->p, one);
+    struct sequence_plan *plan = opened ? NULL : plan_parts(v);
+    if (plan) {
+        status = verify_parts(v, plan, runners, d);
+    } else if (!opened) {
+        cli_problem_close(&v->p);
+        status = cli_problem_open_to_measure(v->args, &v->p, d) ? CLI_FAILED : CLI_USAGE;
+    } else if (cli_load_data(v->args, v->p.problem->program, &v->data, d) &&
+               fits_device(v->p.problem, &v->p.device, d)) {
+        status = verify(v, runners, d);
+    }
+    sequence_plan_free(plan);
+    diag_free(one);
+    return status;
+}
+
 static int run(const struct cli_args *a)
 {
     struct diag *d = diag_new();
-    struct verifying v = {.args = a, .stop_fd = cli_signals()};
+    struct verifying v = {.args = a, .path = a->positional[0], .stop_fd = cli_signals()};
     unsigned runners;
     int status = CLI_USAGE;
     if (cli_samples(a, 300, &v.samples, d) && cli_count(a, CLI_SEED, 1, &v.seed, d) &&
-        cli_runners(a, &runners, d) && cli_seconds(a, CLI_TIME, &v.time_s, d) &&
-        cli_problem_open_to_measure(a, &v.p, d) && cli_load_data(a, v.p.problem->program, &v.data, d) &&
-        fits_device(v.p.problem, &v.p.device, d))
-        status = verify(&v, runners, d);
+        cli_runners(a, &runners, d) && cli_seconds(a, CLI_TIME, &v.time_s, d))
+        status = verify_program(&v, runners, d);
     status = cli_finish(d, cli_signal_status(v.stop_fd, status));
-    evaluator_free(v.evaluator);
-    given_free(v.data);
-    sampling_free(v.sampling);
-    mcts_seen_free(&v.texts);
-    json_decref(v.failures);
-    cli_problem_close(&v.p);
+    close_verifying(&v);
     return status;
 }
 
@@ -344,7 +411,10 @@ const struct cli_command cli_verify = {
         "to --out; 'thresh replay' repeats the failure.\n"
         "With --input an implementation is verified on your data, and beside that on generated numbers, "
         "which "
-        "show what a tolerance hides: a lost term of a long sum.\v"
+        "show what a tolerance hides: a lost term of a long sum.\n"
+        "A program that cannot be one kernel is verified kernel by kernel, as 'thresh lift cut' prints them, "
+        "each "
+        "with --samples and --time of its own.\v"
         "Example: thresh verify matmul.lift --size M=32,N=16,K=16 --samples 300 --seed 1\n"
         "         thresh verify axpy.lift --size N=1024 --input x=x.npy",
     .run = run,
