@@ -99,10 +99,11 @@ static struct mcts_config tree_config(struct tune *t)
     return config;
 }
 
-/* On a GPU an evaluation costs more than rollouts do, and tens of cores have nothing else to do. */
+/* An evaluation costs more than rollouts do. Beside a GPU tens of cores have nothing else to do. */
 static void choose_heuristic(struct tune *t)
 {
-    if (!t->options.heuristic && t->device.gpu) t->options.heuristic = "tag:draws=32";
+    if (t->options.heuristic) return;
+    t->options.heuristic = t->device.gpu ? "tag:draws=400,generations=8" : "tag:draws=32,generations=4";
 }
 
 void tune_print_settings(const struct tune_options *o, struct strbuf *out)

@@ -6,7 +6,7 @@
  *     whitened  = L^-1 (y - mean)                     a sum of three vectors that grow with the factor
  *     x         = L^-1 K(t, .)                        the work of a promise
  *     expected  = mean(t) + x . whitened
- *     deviation = sqrt(variance (1 + NOISE - |x|^2))
+ *     deviation = sqrt(variance (1 + noise - |x|^2))
  *
  * Where implementations have features, half of a correlation is that of the traits and half exp(-mean
  * distance of features / UNIT): what does the same work in nearly the same way is similar, whatever decisions
@@ -15,9 +15,9 @@
  * A promise takes n^2 operations. The factor (mcts/factor.h) is larger than the caches, so promises are made
  * for FACTOR_LANES implementations at once: each row of L is read once for all of them. A new measurement
  * adds a row to L: it needs the x of its implementation, which is known but for its last elements if the
- * implementation was promised lately (mcts/recents.h). L and x are in single precision: NOISE is 10^5 times
- * its rounding, and no variance falls below NOISE. What sums over measurements is in double precision. See
- * guess.h. */
+ * implementation was promised lately (mcts/recents.h). L and x are in single precision: the noise is 10^4
+ * times their rounding, and no variance falls below it. What sums over measurements is in double precision.
+ * See guess.h. */
 #include "mcts/guess.h"
 
 #include <limits.h>
@@ -77,12 +77,14 @@ struct mcts_guess {
 };
 
 /* REACH: at first, implementations that differ in an eighth of their traits have a correlation of 1/e. NOISE:
- * a twentieth of the variance does not depend on the traits. The priors count as one measurement: slope 1
- * with bounds that spread by a factor of e, times that spread by a factor of 2. SLOW: times above four times
- * the best count as four times the best, and so do stopped measurements. Halving or doubling any of them
- * changes searches little.
+ * so much of the variance does not depend on the traits; less with features, which say more (with a twentieth
+ * the variants of the best implementation seem to promise much, and are measured again and again). The priors
+ * count as one measurement: slope 1 with bounds that spread by a factor of e, times that spread by a factor
+ * of 2. SLOW: times above four times the best count as four times the best, and so do stopped measurements.
+ * Halving or doubling any of them changes searches little.
  */
-static const double REACH = 0.125, NOISE = 0.05, SLOPE_PRIOR = 1, VARIANCE_PRIOR = 0.5, SLOW = 4;
+static const double REACH = 0.125, NOISE = 0.05, NOISE_DESCRIBED = 0.015, SLOPE_PRIOR = 1,
+                    VARIANCE_PRIOR = 0.5, SLOW = 4;
 /* UNIT: features whose logarithms (to base 2) differ by 1.5 on average have a correlation of 1/e. */
 static const double UNIT = 1.5;
 
@@ -107,14 +109,19 @@ static uint32_t pick_slots(const struct space *s, unsigned most_arity, uint32_t 
     return n;
 }
 
+uint32_t mcts_traits_pick(const struct space *s, uint32_t **slots)
+{
+    *slots = base_malloc((space_slot_count(s) + 1) * sizeof **slots);
+    uint32_t n = pick_slots(s, 1, *slots);
+    return n > 0 ? n : pick_slots(s, UINT_MAX, *slots);
+}
+
 struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
 {
     CHECK(capacity >= 12);
     struct mcts_guess *g = base_calloc(1, sizeof *g);
     *g = (struct mcts_guess){.capacity = capacity, .best = INFINITY};
-    g->slots = base_malloc((space_slot_count(s) + 1) * sizeof g->slots[0]);
-    g->n_slots = pick_slots(s, 1, g->slots);
-    if (g->n_slots == 0) g->n_slots = pick_slots(s, UINT_MAX, g->slots);
+    g->n_slots = mcts_traits_pick(s, &g->slots);
     g->stride = (g->n_slots + STRIDE) / STRIDE * STRIDE;
     g->list = base_calloc(capacity, sizeof g->list[0]);
     g->values = base_calloc(capacity * g->stride, sizeof g->values[0]);
@@ -167,6 +174,12 @@ struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const struct mct
 static double estimate_of(const struct mcts_traits *t)
 {
     return t->n_features > 0 ? t->features[0] * log(2) : 0;
+}
+
+/* Of all measurements; it depends on whether they have features. */
+static double noise(const struct mcts_guess *g)
+{
+    return g->n_features > 0 ? NOISE_DESCRIBED : NOISE;
 }
 
 static uint16_t *values_of(const struct mcts_guess *g, size_t i)
@@ -228,7 +241,7 @@ static void add_row(struct mcts_guess *g, const struct mcts_traits *t)
     for (size_t i = known; i < n; i++)
         x[i] = (factor_lanes){(float)likeness(g, t, i)};
     factor_solve(g->factor, known, x);
-    factor_append(g->factor, x, 1 + NOISE, NOISE);
+    factor_append(g->factor, x, 1 + noise(g), noise(g));
 }
 
 static void append(struct mcts_guess *g, const struct mcts_traits *t, double time)
@@ -393,7 +406,7 @@ static void fit_scales(struct mcts_guess *g)
         values[i] = values_of(g, first + i);
         y[i] = time_of(g, first + i) - mean(g, g->list[first + i].bound, g->list[first + i].estimate);
     }
-    mcts_scales_fit(g->scales, values, y, n, NOISE);
+    mcts_scales_fit(g->scales, values, y, n, noise(g));
     free(values);
     free(y);
     g->fitted = g->count;
@@ -449,7 +462,7 @@ static void promise_lanes(const struct mcts_guess *g, const struct mcts_traits *
             explained[k] += element * element;
         }
     for (unsigned k = 0; k < n; k++) {
-        double deviation = sqrt(g->variance * fmax(1 + NOISE - explained[k], NOISE));
+        double deviation = sqrt(g->variance * fmax(1 + noise(g) - explained[k], noise(g)));
         double gain = g->best - mean(g, t[k]->bound, estimate_of(t[k])) - expected[k];
         promises[k] = log(deviation) + log_gain(gain / deviation);
     }

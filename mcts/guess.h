@@ -31,6 +31,9 @@ struct mcts_leaf; /* mcts/policy.h */
 
 /* An implementation as the guess sees it; free() it. */
 struct mcts_traits;
+/* The choices whose values are traits; if none has at most one argument, all choices. Returns how many;
+ * free() *slots. */
+uint32_t mcts_traits_pick(const struct space *s, uint32_t **slots);
 
 /* Keeps at most `capacity` >= 12 measurements: a full guess keeps the fastest quarter of them and a third of
  * the others. Learning one takes time in proportion to the square of their number, and so does a promise. */

@@ -37,7 +37,8 @@ static size_t least_size(uint32_t abi)
 
 static size_t least_policy_size(uint32_t abi)
 {
-    return abi == 2 ? offsetof(struct mcts_policy, rank_all) : sizeof(struct mcts_policy);
+    if (abi == 2) return offsetof(struct mcts_policy, rank_all);
+    return abi < 5 ? offsetof(struct mcts_policy, generations) : sizeof(struct mcts_policy);
 }
 
 static bool own_valid(const struct mcts_policy *own)

@@ -305,18 +305,43 @@ bool mcts_policies_monotone(const struct mcts_policies *p)
     return true;
 }
 
-unsigned mcts_policies_draws(const struct mcts_policies *p)
+/* The largest that the policies wish, at least 1. */
+static unsigned largest_wish(const struct mcts_policies *p, bool generations)
 {
     unsigned most = 1;
     for (unsigned i = 0; i < p->n; i++) {
         const struct entry *e = &p->list[i];
-        if (!e->policy->draws) continue;
-        enter(p, e, "draws");
-        unsigned draws = e->policy->draws(e->state);
+        unsigned (*wish)(const void *state) = generations ? e->policy->generations : e->policy->draws;
+        if (!wish) continue;
+        enter(p, e, generations ? "generations" : "draws");
+        unsigned n = wish(e->state);
         leave(p, e);
-        if (draws > most) most = draws;
+        if (n > most) most = n;
     }
+    return most;
+}
+
+unsigned mcts_policies_draws(const struct mcts_policies *p)
+{
+    unsigned most = largest_wish(p, false);
     return most < MCTS_DRAWS_MAX ? most : MCTS_DRAWS_MAX;
+}
+
+unsigned mcts_policies_generations(const struct mcts_policies *p)
+{
+    return largest_wish(p, true);
+}
+
+void mcts_policies_drawn(struct mcts_policies *p, const struct mcts_leaf *leaves, const double *ranks,
+                         unsigned n)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        if (!e->policy->drawn) continue;
+        enter(p, e, "drawn");
+        e->policy->drawn(e->state, leaves, ranks, n);
+        leave(p, e);
+    }
 }
 
 static void rank_leaves(const struct entry *e, const struct mcts_leaf *leaves, unsigned n, double *ranks)

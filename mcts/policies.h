@@ -53,6 +53,9 @@ bool mcts_policies_weigh(struct mcts_policies *p, const struct mcts_view *view, 
  * plug-in's weights may be anything. */
 bool mcts_policies_monotone(const struct mcts_policies *p);
 unsigned mcts_policies_draws(const struct mcts_policies *p);
+unsigned mcts_policies_generations(const struct mcts_policies *p); /* >= 1 */
+void mcts_policies_drawn(struct mcts_policies *p, const struct mcts_leaf *leaves, const double *ranks,
+                         unsigned n);
 /* Sums of ranks of 1 to MCTS_DRAWS_MAX implementations. false: a rank is not a number; error (n bytes). */
 bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaves, unsigned n_leaves,
                         double *sums, char *error, size_t n);

@@ -75,6 +75,12 @@ struct mcts_policy {
     /* As rank, for the n <= MCTS_DRAWS_MAX implementations of an evaluation together, once all are drawn. A
      * policy with this needs no rank. */
     void (*rank_all)(void *state, const struct mcts_leaf *leaves, unsigned n, double *ranks);
+    /* Since interface 5. In how many generations the rollouts of an evaluation are made, the largest wish of
+     * all policies. NULL: 1. */
+    unsigned (*generations)(const void *state);
+    /* A generation of n rollouts was ranked (sums over all policies), and another one follows for the same
+     * evaluation. */
+    void (*drawn)(void *state, const struct mcts_leaf *leaves, const double *ranks, unsigned n);
 };
 
 extern const struct mcts_policy mcts_policy_uniform, mcts_policy_prior, mcts_policy_bound,

@@ -7,7 +7,10 @@
  *     promise          -3.1   -0.4   -7.9        best time under a Gaussian process (mcts/guess.h)
  *     handed out               *
  *
- * The expected improvement counts, not the expected time: the latter would draw copies of the best one. */
+ * The expected improvement counts, not the expected time: the latter would draw copies of the best one.
+ *
+ * With `generations` the rollouts are made one part after the other, and `leaders` follows the most promising
+ * ones of the parts before: an evolution by promises, of which only the best is measured. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -18,7 +21,7 @@
 enum { CAPACITY = 1024 }; /* measurements remembered: a promise takes time in proportion to its square */
 
 struct guess {
-    double draws; /* parameter */
+    double draws, generations; /* parameters */
     struct mcts_guess *process;
 };
 
@@ -47,6 +50,12 @@ static unsigned guess_draws(const void *state)
 {
     const struct guess *g = state;
     return (unsigned)g->draws;
+}
+
+static unsigned guess_generations(const void *state)
+{
+    const struct guess *g = state;
+    return (unsigned)g->generations;
 }
 
 static void guess_rank_all(void *state, const struct mcts_leaf *leaves, unsigned n, double *ranks)
@@ -79,6 +88,8 @@ void mcts_guess_policy_archive(void *state, const struct space *s, struct archiv
 static const struct mcts_parameter PARAMETERS[] = {
     {"draws", "rollouts for each evaluation; fewer while many agents wait", offsetof(struct guess, draws), 8,
      1, MCTS_DRAWS_MAX, NULL},
+    {"generations", "of these rollouts: all but the first follow the most promising ones of those before",
+     offsetof(struct guess, generations), 1, 1, 100, NULL},
 };
 
 const struct mcts_policy mcts_policy_guess = {
@@ -93,6 +104,7 @@ const struct mcts_policy mcts_policy_guess = {
     .end = guess_end,
     .start = guess_start,
     .draws = guess_draws,
+    .generations = guess_generations,
     .rank_all = guess_rank_all,
     .learn = guess_learn,
 };

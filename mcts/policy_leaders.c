@@ -12,7 +12,13 @@
  * not bring the tree below its first levels. The probability of repeating a decision is drawn anew for each
  * rollout between 2 follow - 1 and 1, and falls with each restart. The policy is our own idea: a leader keeps
  * decisions together that go together, where frequencies of single values mix those of different
- * implementations. */
+ * implementations.
+ *
+ * Of leaders that differ in less than a share `apart` of their decisions only the fastest is kept. Otherwise
+ * all of them soon are variants of one implementation, and the search does not leave it.
+ *
+ * Where the rollouts of an evaluation are made in generations (mcts/policy_guess.c), those after the first
+ * follow the most promising rollouts of the generations before, in place of leaders. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,61 +26,121 @@
 #include "core/base/archive.h"
 #include "core/base/arena.h"
 #include "core/base/pcg32.h"
+#include "mcts/guess.h"
 #include "mcts/policies.h"
 
 struct leader {
-    double time;      /* ns */
+    double time;      /* ns; of one that was not measured, minus what it promises */
     uint16_t *values; /* of each slot, or MCTS_NO_VALUE; owned */
 };
 
-struct leaders {
-    double most, imitate, jump, follow; /* parameters */
-    struct leader *list;                /* fastest first */
+/* The best first, none near another one. */
+struct leader_list {
+    struct leader *list;
     unsigned count;
+};
+
+struct leaders {
+    double most, imitate, jump, follow, apart; /* parameters */
+    uint32_t *compared, n_compared;            /* the choices that tell implementations apart: mcts/guess.h */
+    struct leader_list measured;
+    struct leader_list promising;  /* rollouts of this evaluation */
     const struct leader *followed; /* by the rollouts of the next evaluation; NULL: none */
 };
+
+static void clear(struct leader_list *l)
+{
+    for (unsigned i = 0; i < l->count; i++)
+        free(l->list[i].values);
+    l->count = 0;
+}
+
+static void leaders_begin(void *state, const struct space *s)
+{
+    struct leaders *l = state;
+    l->n_compared = mcts_traits_pick(s, &l->compared);
+}
 
 static void leaders_end(void *state)
 {
     struct leaders *l = state;
-    for (unsigned i = 0; i < l->count; i++)
-        free(l->list[i].values);
-    free(l->list);
-    l->list = NULL;
-    l->count = 0;
+    free(l->compared);
+    l->compared = NULL;
+    clear(&l->measured);
+    clear(&l->promising);
+    free(l->measured.list);
+    free(l->promising.list);
+    l->measured.list = l->promising.list = NULL;
     l->followed = NULL;
 }
 
 /* ---- learning ---- */
 
-/* Takes an implementation if it is among the fastest. */
-static void leaders_learn(void *state, const struct mcts_leaf *leaf, struct mcts_outcome outcome)
+/* Whether two implementations differ in less than the share `apart` of the choices that one of them has. */
+static bool near(const struct leaders *l, const uint16_t *a, const uint16_t *b)
 {
-    struct leaders *l = state;
+    uint32_t live = 0, differ = 0;
+    for (uint32_t i = 0; i < l->n_compared; i++) {
+        uint32_t slot = l->compared[i];
+        live += a[slot] != MCTS_NO_VALUE || b[slot] != MCTS_NO_VALUE;
+        differ += a[slot] != b[slot];
+    }
+    return differ < l->apart * live;
+}
+
+static void drop(struct leader_list *l, unsigned at)
+{
+    free(l->list[at].values);
+    memmove(&l->list[at], &l->list[at + 1], (--l->count - at) * sizeof l->list[0]);
+}
+
+/* Takes an implementation if it is among the best `most`: instead of those near it that are slower, and only
+ * if none near it is faster. */
+static void take(const struct leaders *l, struct leader_list *to, const struct mcts_leaf *leaf, double time)
+{
     unsigned most = (unsigned)l->most;
-    if (outcome.kind != MCTS_TIMED || l->imitate <= 0) return;
-    if (l->count == most && outcome.time >= l->list[most - 1].time) return;
-    if (!l->list) l->list = base_calloc(most, sizeof l->list[0]);
-    if (l->count == most) free(l->list[--l->count].values);
+    for (unsigned i = to->count; i-- > 0;) {
+        if (!near(l, to->list[i].values, leaf->values)) continue;
+        if (to->list[i].time <= time) return;
+        drop(to, i);
+    }
+    if (to->count == most && time >= to->list[most - 1].time) return;
+    if (!to->list) to->list = base_calloc(most, sizeof to->list[0]);
+    if (to->count == most) drop(to, most - 1);
     size_t bytes = space_slot_count(leaf->space) * sizeof leaf->values[0];
     uint16_t *values = base_malloc(bytes + 1);
     memcpy(values, leaf->values, bytes);
-    unsigned at = l->count++;
-    for (; at > 0 && l->list[at - 1].time > outcome.time; at--)
-        l->list[at] = l->list[at - 1];
-    l->list[at] = (struct leader){outcome.time, values};
+    unsigned at = to->count++;
+    for (; at > 0 && to->list[at - 1].time > time; at--)
+        to->list[at] = to->list[at - 1];
+    to->list[at] = (struct leader){time, values};
+}
+
+static void leaders_learn(void *state, const struct mcts_leaf *leaf, struct mcts_outcome outcome)
+{
+    struct leaders *l = state;
+    if (outcome.kind != MCTS_TIMED || l->imitate <= 0) return;
+    take(l, &l->measured, leaf, outcome.time);
+}
+
+static void leaders_drawn(void *state, const struct mcts_leaf *leaves, const double *ranks, unsigned n)
+{
+    struct leaders *l = state;
+    for (unsigned i = 0; i < n; i++)
+        take(l, &l->promising, &leaves[i], -ranks[i]);
 }
 
 void mcts_leaders_archive(void *state, const struct space *s, struct archive *a)
 {
     struct leaders *l = state;
+    struct leader_list *m = &l->measured;
     size_t slots = space_slot_count(s);
-    ARCHIVE(a, l->count);
-    if (l->count > l->most) archive_fail(a);
-    if (archive_failed(a)) l->count = 0;
-    if (archive_reads(a) && l->count) l->list = base_calloc((size_t)l->most, sizeof l->list[0]);
-    for (unsigned i = 0; i < l->count; i++) {
-        struct leader *x = &l->list[i];
+    ARCHIVE(a, m->count);
+    if (m->count > l->most) archive_fail(a);
+    if (archive_failed(a)) m->count = 0;
+    if (archive_reads(a) && m->count) m->list = base_calloc((size_t)l->most, sizeof m->list[0]);
+    for (unsigned i = 0; i < m->count; i++) {
+        struct leader *x = &m->list[i];
         if (archive_reads(a)) x->values = base_malloc(slots * sizeof x->values[0] + 1);
         ARCHIVE(a, x->time);
         archive_bytes(a, x->values, slots * sizeof x->values[0]);
@@ -84,7 +150,7 @@ void mcts_leaders_archive(void *state, const struct space *s, struct archive *a)
 /* ---- following ---- */
 
 /* The r-th fastest with a weight of 1 / r. */
-static const struct leader *draw_leader(const struct leaders *l, struct pcg32 *rng)
+static const struct leader *draw_leader(const struct leader_list *l, struct pcg32 *rng)
 {
     double sum = 0;
     for (unsigned i = 0; i < l->count; i++)
@@ -97,16 +163,22 @@ static const struct leader *draw_leader(const struct leaders *l, struct pcg32 *r
     return &l->list[l->count - 1];
 }
 
-/* Whether an evaluation follows leaders is drawn once; each of its rollouts draws which. */
+/* Whether an evaluation follows leaders is drawn once; each of its rollouts draws which. From the second
+ * generation on, rollouts follow what the generations before found. */
 static bool leaders_start(void *state, unsigned rollout, struct pcg32 *rng)
 {
     struct leaders *l = state;
     if (rollout == 0) {
+        clear(&l->promising);
         l->followed = NULL;
-        if (l->count == 0 || pcg32_unit(rng) >= l->imitate) return false;
+        if (l->measured.count == 0 || pcg32_unit(rng) >= l->imitate) return false;
+    }
+    if (l->promising.count > 0) {
+        l->followed = draw_leader(&l->promising, rng);
+        return false;
     }
     if (rollout > 0 && !l->followed) return false;
-    l->followed = draw_leader(l, rng);
+    l->followed = draw_leader(&l->measured, rng);
     return rollout == 0 && pcg32_unit(rng) < l->jump;
 }
 
@@ -130,6 +202,8 @@ static const struct mcts_parameter PARAMETERS[] = {
      1, NULL},
     {"follow", "mean probability of repeating a decision", offsetof(struct leaders, follow), 0.9, 0.5, 1,
      NULL},
+    {"apart", "share of the decisions in which leaders differ from each other at least",
+     offsetof(struct leaders, apart), 0.05, 0, 1, NULL},
 };
 
 const struct mcts_policy mcts_policy_leaders = {
@@ -140,8 +214,10 @@ const struct mcts_policy mcts_policy_leaders = {
     .state_size = sizeof(struct leaders),
     .parameters = PARAMETERS,
     .n_parameters = sizeof PARAMETERS / sizeof PARAMETERS[0],
+    .begin = leaders_begin,
     .end = leaders_end,
     .start = leaders_start,
     .propose = leaders_propose,
     .learn = leaders_learn,
+    .drawn = leaders_drawn,
 };

@@ -182,8 +182,8 @@ static void brief(struct mcts_rollouts *all, struct worker *w)
         w->roller.branching.bound_context = o->bound(o->bound_context, (unsigned)(w - all->workers) + 1);
 }
 
-/* Begins n > 0 rollouts, makes some of them here, and waits until all are made and ranked. */
-static void roll_all(struct mcts_rollouts *all, struct space_state *state, unsigned n)
+/* Begins rollouts first to end - 1, makes some of them here, and waits until all are made and ranked. */
+static void roll_all(struct mcts_rollouts *all, struct space_state *state, unsigned first, unsigned end)
 {
     struct mcts_roller *r = all->roller;
     struct pcg32 rng = r->rng;
@@ -191,10 +191,10 @@ static void roll_all(struct mcts_rollouts *all, struct space_state *state, unsig
     for (unsigned k = 0; k < all->n_workers; k++)
         brief(all, &all->workers[k]);
     pthread_mutex_lock(&all->lock);
-    all->next = 1;
-    all->stop = n;
+    all->next = first + 1;
+    all->stop = end;
     if (all->n_workers) pthread_cond_broadcast(&all->begun);
-    work(all, r, state, &all->made, 0);
+    work(all, r, state, &all->made, first);
     while (all->working > 0)
         pthread_cond_wait(&all->ended, &all->lock);
     pthread_mutex_unlock(&all->lock);
@@ -259,6 +259,34 @@ static unsigned wanted(const struct mcts_rollouts *all)
     return r->most > 0 && r->most < n ? r->most : n;
 }
 
+/* Shows the policies a generation, the implementations first to end - 1. */
+static void show(const struct mcts_rollouts *all, const struct space *s, unsigned first, unsigned end)
+{
+    struct mcts_leaf leaves[MCTS_DRAWS_MAX];
+    double ranks[MCTS_DRAWS_MAX];
+    const struct mcts_roller *r = all->roller;
+    for (unsigned i = first; i < end; i++) {
+        const struct rolled *x = &all->results[i];
+        leaves[i - first] = (struct mcts_leaf){s, x->values, x->bound, r->features.n, x->features};
+        ranks[i - first] = x->rank;
+    }
+    mcts_policies_drawn(r->policies, leaves, ranks, end - first);
+}
+
+/* Makes n rollouts, generation by generation. One that finds nothing ends them. */
+static void roll_generations(struct mcts_rollouts *all, struct space_state *state, unsigned n)
+{
+    unsigned generations = mcts_policies_generations(all->roller->policies);
+    for (unsigned g = 0, first = 0; g < generations && first < n; g++) {
+        unsigned end = (unsigned)((uint64_t)n * (g + 1) / generations);
+        if (end == first) continue;
+        roll_all(all, state, first, end);
+        if (all->stop < end) return;
+        if (end < n) show(all, space_of(state), first, end);
+        first = end;
+    }
+}
+
 enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space_state *state,
                                          space_mark root, uint32_t depth, struct mcts_actions *actions)
 {
@@ -271,7 +299,7 @@ enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space
     all->seed |= pcg32_next(&r->rng);
     space_log_cut(all->frontier, 0);
     if (all->n_workers) space_log_keep(all->frontier, state, root);
-    roll_all(all, state, n);
+    roll_generations(all, state, n);
     for (unsigned i = 0; i < n && i <= all->stop; i++)
         add_stats(&r->stats, &all->results[i].stats);
     const struct rolled *last = all->stop < n ? &all->results[all->stop] : NULL;

@@ -13,6 +13,12 @@ static const double BUNDLE = 32, ISSUES = 4, SECTORS = 2, BYTES = 64; /* lanes; 
 static const double ITERATION = 4, BARRIER = 20;                      /* statements */
 static const double SLOWEST = 60;                                     /* log2(cycles) */
 
+/* Of a GPU: what each feature adds to the logarithm of the time, that of the rough estimate first. Fitted to
+ * what was measured (experiments/search/fit_estimate.py). */
+static const double FITTED[ESTIMATE_FEATURES] = {0.60, 0.09,  -0.11, -0.14, 0.00, -0.10, 0.04,  0.02,
+                                                 0.11, 0.01,  -0.01, 0.03,  0.09, 0.08,  -0.10, 0.19,
+                                                 0.00, -0.06, 0.07,  -0.02, 0.09, -0.10};
+
 /* The share of all groups that the busiest unit has. */
 static double busiest_share(const double *counts, unsigned compute_units)
 {
@@ -40,20 +46,38 @@ static void cycles_of_cpu(const double *c, double share, double *cycles)
     cycles[ESTIMATE_ISSUE] = steps * c[CG_COUNT_ITEMS] * c[CG_COUNT_GROUPS] * share;
 }
 
+double estimate_rough(const double *features)
+{
+    double squares = 0;
+    for (int r = 0; r < ESTIMATE_RESOURCES; r++) {
+        double cycles = exp2(features[1 + r]) - 1;
+        squares += cycles * cycles;
+    }
+    return log2(1 + sqrt(squares));
+}
+
+/* features[0]: the rough estimate. */
+static double fitted(const double *features)
+{
+    double sum = 0;
+    for (int i = 0; i < ESTIMATE_FEATURES; i++)
+        sum += FITTED[i] * features[i];
+    return sum;
+}
+
 void estimate_features(const double *counts, unsigned compute_units, bool gpu, double *features)
 {
-    double cycles[ESTIMATE_RESOURCES], squares = 0, share = busiest_share(counts, compute_units);
+    double cycles[ESTIMATE_RESOURCES], share = busiest_share(counts, compute_units);
     if (gpu)
         cycles_of_gpu(counts, share, compute_units, cycles);
     else
         cycles_of_cpu(counts, share, cycles);
-    for (int r = 0; r < ESTIMATE_RESOURCES; r++) {
-        squares += cycles[r] * cycles[r];
+    for (int r = 0; r < ESTIMATE_RESOURCES; r++)
         features[1 + r] = log2(1 + cycles[r]);
-    }
-    features[0] = log2(1 + sqrt(squares));
     for (int i = 0; i < CG_COUNT_COUNT; i++)
         features[1 + ESTIMATE_RESOURCES + i] = log2(1 + counts[i]);
+    features[0] = estimate_rough(features);
+    if (gpu) features[0] = fitted(features);
 }
 
 void estimate_none(double *features)

@@ -1,11 +1,15 @@
 /* A rough estimate of an implementation's time before it runs, and what a search learns from beside it: the
  * *features* of a loop program, logarithms to base 2.
  *
- *     counts (core/codegen/counts.h)  ->  cycles of the busiest unit, by resource  ->  estimate
+ *     counts (core/codegen/counts.h)  ->  cycles of the busiest unit, by resource  ->  rough estimate
  *     128 groups, 25640 steps, ...        issue 103 k, banks 132 k, ...                all of them together
  *
- * It orders implementations (rank correlations with times of three programs on an H100: 0.77 to 0.87) and is
- * no bound: it counts what a compiler may leave out, and its rates are those of no device in particular. */
+ * Of a CPU that is the estimate. Of a GPU it is corrected by weights of all features that were fitted to
+ * measured times: of programs that had no part in the fit it orders implementations within twice the best by
+ * rank correlations of 0.31 to 0.65, the rough estimate by 0.25 to 0.42 (experiments/search/fit_estimate.py).
+ *
+ * It is no bound: it counts what a compiler may leave out, and its rates are those of no device in
+ * particular. */
 #ifndef THRESH_PERFMODEL_ESTIMATE_H
 #define THRESH_PERFMODEL_ESTIMATE_H
 
@@ -23,12 +27,14 @@ enum estimate_resource {
     ESTIMATE_RESOURCES
 };
 
-/* The estimate, the resources, the counts. */
+/* The estimate (log2 of a time in some unit), the resources, the counts. */
 enum { ESTIMATE_FEATURES = 1 + ESTIMATE_RESOURCES + CG_COUNT_COUNT };
 
 /* counts: [CG_COUNT_COUNT], of a launch. compute_units: of the device; 0: not known. features:
- * [ESTIMATE_FEATURES], each log2(1 + amount), cycles of the busiest unit for the first ones. */
+ * [ESTIMATE_FEATURES], after the estimate each log2(1 + amount), cycles of the busiest unit for resources. */
 void estimate_features(const double *counts, unsigned compute_units, bool gpu, double *features);
+/* log2(1 + cycles) by the features of the resources. */
+double estimate_rough(const double *features);
 /* Of an implementation that has no loop program: as slow as can be. */
 void estimate_none(double *features);
 

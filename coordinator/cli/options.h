@@ -39,7 +39,7 @@
       "show')")                                                                                              \
     X(FRESH, "fresh", NULL, "discard the values of the device's earlier description")                        \
     X(HEURISTIC, "heuristic", "NAME|FILE.so[:k=v]",                                                          \
-      "search heuristic: tag (default; on a GPU tag:draws=32), uct, random, bound, roundrobin or a "         \
+      "search heuristic: tag (default; with more rollouts on a GPU), uct, random, bound, roundrobin or a "   \
       "plug-in, with parameters and rollout policies; see 'thresh heuristics'")                              \
     X(SEED, "seed", "N", "seed of the random number generator (default 1)")                                  \
     X(PIN, "pin", "CHOICE(ARGS)=VALUE",                                                                      \

@@ -6,10 +6,15 @@
  *     mad = fma(A.load, B.load, init)      the same
  *     red = max(max(init, a), b)           parts start from -infinity, combined by max
  *     red = add(mult(init, 3), x.load)     not split
- *     red = select(lt(x, init), x, init)   not split (not yet), as minima with their index
  *
- * A tuple is split if each of its scalars is of this kind and reads no other one. All parts but the first
- * start from the neutral element, so that the initial value enters once.
+ * A tuple is split if each of its scalars is of this kind and reads no other one, or is selected by a ranking
+ * (selection.c): of argmax, of two partial results the one with the greater value, of equal ones the one with
+ * the smaller index:
+ *
+ *     (w, j) and (v, i)                    select(or(gt(w, v), and(eq(w, v), lt(j, i))), (w, j), (v, i))
+ *
+ * All parts of a sum but the first start from the neutral element, so that the initial value enters once.
+ * Those of a selection all start from the initial value: however often it enters, the best one is the same.
  *
  * A reduction with so many results that they fill a device is not split: its parts could only be slower. */
 #include "core/backbone/combine.h"
@@ -26,12 +31,7 @@ enum { MANY_RESULTS = 1 << 17 };
 /* The first node of the expression that ends at node `last`. */
 static unsigned first_node(const struct bb_inst *inst, unsigned last)
 {
-    for (unsigned missing = 1;; last--) {
-        const struct bb_node *n = &inst->nodes[last];
-        if (n->kind == BB_NODE_OP) missing += scalar_op_arity(n->op);
-        if (n->kind == BB_NODE_SELECT) missing += 2;
-        if (--missing == 0) return last;
-    }
+    return (unsigned)(bb_node_first(&inst->nodes[last]) - inst->nodes);
 }
 
 static bool reads_accumulator(const struct bb_inst *step, unsigned first, unsigned last)
@@ -118,20 +118,76 @@ static bool may_repeat(const struct bb_inst *init, unsigned part, const struct b
     return n->kind == BB_NODE_CONST && (idempotent || n->value == c->neutral[part]);
 }
 
+static struct bb_reduced reduced_by(const struct backbone *bb, const struct bb_inst *step)
+{
+    struct bb_reduced r = {.logicals = bb->logicals};
+    for (unsigned i = 0; i < step->n_logicals; i++)
+        if (bb_reduces(bb, step, step->logicals[i])) r.number[r.n++] = step->logicals[i];
+    return r;
+}
+
 bool bb_combination(const struct backbone *bb, uint32_t step, struct bb_combination *out)
 {
     const struct bb_inst *in = &bb->insts[step], *init = &bb->insts[in->partner];
+    struct bb_reduced reduced = reduced_by(bb, in);
     unsigned last = in->n_nodes;
     *out = (struct bb_combination){.same_start = init->n_nodes > 0};
     for (unsigned part = bb_parts(in); part-- > 0; last = first_node(in, last - 1)) {
         out->op[part] = SCALAR_OP_COUNT;
         if (bb_part_type(in, part) == SCALAR_BOOL) return false;
+        if (bb_selects(in, &reduced, part, &out->ranking[part])) {
+            out->op[part] = SCALAR_SELECT;
+            continue;
+        }
         if (!accumulates(in, last - 1, part, &out->op[part])) return false;
         if (out->op[part] == SCALAR_OP_COUNT) return false;
         out->neutral[part] = neutral_of(out->op[part], bb_part_type(in, part));
         out->same_start = out->same_start && may_repeat(init, part, out);
     }
     return true;
+}
+
+/* ---- two partial results ---- */
+
+bool bb_combined_first(const struct bb_combination *c, unsigned part)
+{
+    for (unsigned i = 0; i < part; i++)
+        if (bb_combined_together(c, i, part)) return false;
+    return true;
+}
+
+unsigned bb_combined_scalars(const struct bb_inst *step, const struct bb_combination *c,
+                             enum scalar_type type)
+{
+    unsigned most = 0;
+    for (unsigned part = 0; part < bb_parts(step); part++) {
+        unsigned n = 0;
+        for (unsigned i = 0; i < bb_parts(step); i++)
+            n += bb_combined_together(c, part, i) && bb_part_type(step, i) == type;
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+/* Whether y is better than x. */
+static bool is_better(const struct bb_inst *step, const struct bb_ranking *r, const double *x,
+                      const double *y)
+{
+    double values[] = {y[r->value], x[r->value]}, places[] = {y[r->place], x[r->place]};
+    if (scalar_op_apply(r->better, bb_part_type(step, r->value), values) != 0) return true;
+    return values[0] == values[1] && scalar_op_apply(r->nearer, SCALAR_INT, places) != 0;
+}
+
+void bb_combine(const struct bb_inst *step, const struct bb_combination *c, const double *x, const double *y,
+                double *out)
+{
+    for (unsigned part = 0; part < bb_parts(step); part++) {
+        double both[] = {x[part], y[part]};
+        if (c->op[part] == SCALAR_SELECT)
+            out[part] = both[is_better(step, &c->ranking[part], x, y)];
+        else
+            out[part] = scalar_op_apply(c->op[part], bb_part_type(step, part), both);
+    }
 }
 
 /* ---- logicals ---- */

@@ -350,16 +350,25 @@ static void add_edges(const struct instance *in)
 
 /* ---- the device ---- */
 
+/* Scalars of a type that a group's work-item has in the arrays for parts of reductions: the most of one. */
+static unsigned part_scalars(const struct instance *in, enum scalar_type type)
+{
+    unsigned most = 0;
+    for (uint32_t i = 0; i < in->bb->n_insts; i++) {
+        struct bb_combination c;
+        if (!is_split(in->bb, &in->bb->insts[i]) || !bb_combination(in->bb, i, &c)) continue;
+        unsigned n = bb_combined_scalars(&in->bb->insts[i], &c, type);
+        if (n > most) most = n;
+    }
+    return most;
+}
+
 /* Local memory for the parts of all reductions: an array for each type (core/codegen/combine.c). */
 static int64_t part_bytes(const struct instance *in)
 {
     int64_t bytes = 0;
-    unsigned types = 0;
-    for (uint32_t i = 0; i < in->bb->n_insts; i++)
-        for (unsigned p = 0; is_split(in->bb, &in->bb->insts[i]) && p < bb_parts(&in->bb->insts[i]); p++)
-            types |= 1u << bb_part_type(&in->bb->insts[i], p);
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
-        if (types >> t & 1u) bytes += scalar_type_bytes((enum scalar_type)t);
+        bytes += scalar_type_bytes((enum scalar_type)t) * part_scalars(in, (enum scalar_type)t);
     return bytes * in->device->max_work_group;
 }
 

@@ -27,6 +27,16 @@ struct bb_node {
     enum scalar_op op;
 };
 
+/* The first node of the expression that ends with this one. */
+static inline const struct bb_node *bb_node_first(const struct bb_node *last)
+{
+    for (unsigned missing = 1;; last--) {
+        if (last->kind == BB_NODE_OP) missing += scalar_op_arity(last->op);
+        if (last->kind == BB_NODE_SELECT) missing += 2;
+        if (--missing == 0) return last;
+    }
+}
+
 /* Whether a node's index or guards mention a logical. */
 static inline bool bb_node_mentions(const struct bb_node *node, uint32_t logical)
 {

@@ -5,12 +5,14 @@
  *
  *     init []  = (0, 0)                 red [n]  = (add(init.0, x.load), fma(x.load, x.load, init.1))
  *
- * A reduction for each element of another one has the other one's logical, in INIT and STEP, and does not
+ * Where a step selects an element and leaves ties to the order, the index decides them (selection.c). A
+ * reduction for each element of another one has the other one's logical, in INIT and STEP, and does not
  * reduce it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/backbone/lower.h"
+#include "core/backbone/selection.h"
 #include "core/backbone/view.h"
 #include "core/base/arena.h"
 
@@ -200,6 +202,14 @@ static void set_types(struct bb_inst *inst, const struct body *body)
         inst->more[i - 1] = body->parts[i]->type;
 }
 
+static void decide_ties(struct lowering *l, const struct bb_inst *init, struct bb_inst *step,
+                        const struct own *own)
+{
+    struct bb_reduced reduced = {.logicals = l->logicals, .n = own->n};
+    memcpy(reduced.number, own->logicals, sizeof own->logicals);
+    bb_decide_ties(init, step, &reduced, l->arena);
+}
+
 uint32_t bb_lower_reduction(struct lowering *l, struct reduction *r)
 {
     if (r->step != BB_NONE) return r->step;
@@ -230,5 +240,6 @@ uint32_t bb_lower_reduction(struct lowering *l, struct reduction *r)
     set_types(&step, &body);
     bb_lower_take(l, &init, &init_flat, e->at);
     bb_lower_take(l, &step, &step_flat, e->at);
+    if (!step.scan) decide_ties(l, &init, &step, &own);
     return r->step = push_reduction(l, init, step, &own, step_flat.operands, e->at);
 }

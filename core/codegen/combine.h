@@ -10,17 +10,27 @@ struct combining {
     struct cg_emitter *e;
     const struct cg_split *split;
     struct cg_operand own; /* the accumulator */
-    enum scalar_type type; /* of the part of it that is combined */
-    unsigned part;
+    const struct bb_inst *step;
+    unsigned part;         /* of it that is combined, the first of those that are combined together */
+    int64_t together;      /* registers that the arrays have room for */
     int64_t items, stride; /* of the group; between work-items with neighbouring parts */
     const char *id;        /* place among the parts of work-items; NULL: they have none */
     int64_t first, n;      /* the registers that are combined together */
 };
 
+/* Texts of those scalars of a register that are combined together, by their part. */
+struct cg_scalars {
+    const char *part[BB_MAX_PARTS];
+};
+
+/* Whether a part is one of those that are combined together. */
+bool cg_combines(const struct combining *c, unsigned part);
 /* A register of the accumulator. */
-const char *cg_combined_register(const struct combining *c, int64_t reg);
-/* Two partial results combined. */
-const char *cg_combined(const struct combining *c, const char *x, const char *y);
+const char *cg_combined_register(const struct combining *c, unsigned part, int64_t reg);
+struct cg_scalars cg_combined_registers(const struct combining *c, int64_t reg);
+/* The lines by which a partial result takes another one in, where a condition holds (NULL: always). */
+void cg_take_in(const struct combining *c, const char *where, const struct cg_scalars *own,
+                const struct cg_scalars *other);
 /* `if` around what the first `below` parts of work-items execute; braces if these are all work-items. */
 void cg_open_parts(const struct combining *c, int64_t below);
 void cg_close_parts(const struct combining *c);

@@ -98,65 +98,75 @@ static const char *result_text(const struct meeting *m)
 }
 
 /* The scalar's number among those of its type. */
-static int64_t scalar_number(const struct meeting *m, int64_t reg)
+static int64_t scalar_number(const struct meeting *m, unsigned part, int64_t reg)
 {
-    const struct cg_program *p = m->c->e->p;
-    const struct bb_inst *step = &p->bb->insts[m->split->node->statement];
+    const struct bb_inst *step = m->c->step;
     int64_t before = 0;
-    for (unsigned part = 0; part < m->c->part; part++)
-        if (bb_part_type(step, part) == m->c->type) before += p->values[step->partner].registers;
+    for (unsigned i = 0; i < part; i++)
+        if (bb_part_type(step, i) == bb_part_type(step, part)) before += m->c->own.value->registers;
     return before + reg;
 }
 
-/* "thresh_parts_float[(thresh_slot * 512 + thresh_part) * 64 + thresh_result]": of a part of a scalar. */
-static const char *element(const struct meeting *m, const char *part, int64_t reg)
+/* "thresh_parts_float[(thresh_slot * 512 + thresh_part) * 64 + thresh_result]": of a group's part of the
+ * reduction, a scalar of the accumulator. */
+static const char *element(const struct meeting *m, const char *group, unsigned part, int64_t reg)
 {
     struct cg_emitter *e = m->c->e;
-    int64_t scalars = cg_group_scalars(e->p, m->split, m->c->type);
-    int64_t before = scalar_number(m, reg) * m->results;
-    const char *slot = CG_TEXT(e, "thresh_slot * $1 + $2", cg_number(e, m->parts), part);
+    enum scalar_type type = bb_part_type(m->c->step, part);
+    int64_t scalars = cg_group_scalars(e->p, m->split, type);
+    int64_t before = scalar_number(m, part, reg) * m->results;
+    const char *slot = CG_TEXT(e, "thresh_slot * $1 + $2", cg_number(e, m->parts), group);
     const char *result = before ? CG_TEXT(e, "$1 + thresh_result", cg_number(e, before)) : "thresh_result";
-    return CG_TEXT(e, "$1[($2) * $3 + $4]", parts_name(e, m->c->type), slot,
-                   cg_number(e, scalars * m->results), result);
+    return CG_TEXT(e, "$1[($2) * $3 + $4]", parts_name(e, type), slot, cg_number(e, scalars * m->results),
+                   result);
 }
 
 /* Calls f for each scalar of the accumulator. */
 static void each_scalar(const struct meeting *m, void (*f)(const struct meeting *m, int64_t reg))
 {
     struct combining *c = m->c;
-    const struct bb_inst *step = &c->e->p->bb->insts[m->split->node->statement];
-    for (c->part = 0; c->part < bb_parts(step); c->part++) {
-        c->type = bb_part_type(step, c->part);
+    for (c->part = 0; c->part < bb_parts(c->step); c->part++)
         for (int64_t r = 0; r < c->own.value->registers; r++)
             f(m, r);
-    }
 }
 
 static void write_part(const struct meeting *m, int64_t reg)
 {
     struct cg_emitter *e = m->c->e;
-    const char *place = cg_id_text(e, BB_BLOCK, m->split->groups->axis);
-    cg_line(e, CG_TEXT(e, "$1 = $2;", element(m, CG_TEXT(e, "(int)$1", place), reg),
-                       cg_combined_register(m->c, reg)));
+    const char *group = CG_TEXT(e, "(int)$1", cg_id_text(e, BB_BLOCK, m->split->groups->axis));
+    cg_line(e, CG_TEXT(e, "$1 = $2;", element(m, group, m->c->part, reg),
+                       cg_combined_register(m->c, m->c->part, reg)));
 }
 
 static void start_from_first(const struct meeting *m, int64_t reg)
 {
-    cg_line(m->c->e, CG_TEXT(m->c->e, "$1 = $2;", cg_combined_register(m->c, reg), element(m, "0", reg)));
+    cg_line(m->c->e, CG_TEXT(m->c->e, "$1 = $2;", cg_combined_register(m->c, m->c->part, reg),
+                             element(m, "0", m->c->part, reg)));
 }
 
+/* A selection may take the first part several times. */
 static void start_from_neutral(const struct meeting *m, int64_t reg)
 {
-    struct combining *c = m->c;
-    cg_line(c->e, CG_TEXT(c->e, "$1 = $2;", cg_combined_register(c, reg),
-                          cg_constant_text(c->e, c->type, m->split->how.neutral[c->part], false)));
+    const struct combining *c = m->c;
+    const struct bb_combination *how = &m->split->how;
+    if (how->op[c->part] == SCALAR_SELECT) {
+        start_from_first(m, reg);
+        return;
+    }
+    cg_line(c->e,
+            CG_TEXT(c->e, "$1 = $2;", cg_combined_register(c, c->part, reg),
+                    cg_constant_text(c->e, bb_part_type(c->step, c->part), how->neutral[c->part], false)));
 }
 
+/* The scalars that are combined together, for the first of them. */
 static void take_part(const struct meeting *m, int64_t reg)
 {
-    const char *own = cg_combined_register(m->c, reg);
-    cg_line(m->c->e,
-            CG_TEXT(m->c->e, "$1 = $2;", own, cg_combined(m->c, own, element(m, "thresh_part", reg))));
+    const struct combining *c = m->c;
+    if (!bb_combined_first(&m->split->how, c->part)) return;
+    struct cg_scalars own = cg_combined_registers(c, reg), other = {{NULL}};
+    for (unsigned part = 0; part < bb_parts(c->step); part++)
+        if (cg_combines(c, part)) other.part[part] = element(m, "thresh_part", part, reg);
+    cg_take_in(c, NULL, &own, &other);
 }
 
 static void emit_loop(const struct meeting *m, const char *first, int64_t step)

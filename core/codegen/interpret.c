@@ -106,13 +106,21 @@ static void read_data(struct machine *m, uint32_t inst)
     }
 }
 
-/* Whether a work-item starts from the initial value of a reduction: of a split one only the first part does.
- */
+/* Whether a work-item starts from the initial value of a reduction: of a split one only the first part does,
+ * except for what is selected. */
 static bool starts(const struct machine *m, uint32_t inst)
 {
     const struct cg_split *s = cg_split_start(m->p, inst);
     if (!s) return true;
     return (!s->part || m->item[s->part->axis] == 0) && (!s->groups || m->group[s->groups->axis] == 0);
+}
+
+static bool selects(const struct bb_combination *how)
+{
+    bool some = false;
+    for (unsigned part = 0; part < BB_MAX_PARTS; part++)
+        some |= how->op[part] == SCALAR_SELECT;
+    return some;
 }
 
 static void run_statement(struct machine *m, const struct cg_node *n)
@@ -132,11 +140,12 @@ static void run_statement(struct machine *m, const struct cg_node *n)
     int64_t to = in->kind == BB_STEP ? slot(m, v, m->p->operands[i][0].digits) : slot(m, v, v->axes);
     bool read = x->offset && !off && guard_holds(x->guards, x->n_guards, m->digit);
     const double loaded = read ? cg_read_memory(m, i, accessed(m, i), at) : off ? 0 : x->otherwise;
-    const double *values = x->offset      ? &loaded
-                           : starts(m, i) ? evaluate(m, i)
-                                          : cg_split_start(m->p, i)->how.neutral;
+    const struct bb_combination *how = starts(m, i) ? NULL : &cg_split_start(m->p, i)->how;
+    const double *values = x->offset ? &loaded : !how || selects(how) ? evaluate(m, i) : how->neutral;
     for (unsigned part = 0; part < bb_parts(in); part++) {
-        m->registers[v->inst][to + part] = cg_rounded(bb_part_type(in, part), values[part]);
+        bool neutral = how && how->op[part] != SCALAR_SELECT;
+        double value = neutral ? how->neutral[part] : values[part];
+        m->registers[v->inst][to + part] = cg_rounded(bb_part_type(in, part), value);
         m->set[v->inst][to + part] = true;
     }
 }
@@ -150,36 +159,47 @@ static int64_t number_of(const struct machine *m, const int64_t item[CG_AXES])
     return item[0] + size[0] * (item[1] + size[1] * item[2]);
 }
 
-/* Combines one scalar of the work-items that differ in their part alone, and gives it to all on the axis. Of
- * an index beyond an extent there is nothing: what is made of that is not set either. */
-static void combine_scalar(struct machine *m, const struct cg_split *s, int64_t reg, unsigned part)
+/* x becomes x and y combined, or y if that is the first. */
+static void take_in(const struct machine *m, const struct cg_split *s, bool first, double *x, const double *y)
 {
-    uint32_t step = s->node->statement, init = m->p->bb->insts[step].partner;
-    enum scalar_type type = bb_part_type(&m->p->bb->insts[step], part);
+    const struct bb_inst *step = &m->p->bb->insts[s->node->statement];
+    double both[BB_MAX_PARTS];
+    bb_combine(step, &s->how, x, y, both);
+    for (unsigned part = 0; part < bb_parts(step); part++)
+        x[part] = first ? y[part] : cg_rounded(bb_part_type(step, part), both[part]);
+}
+
+/* Combines one accumulator of the work-items that differ in their part alone, and gives it to all on the
+ * axis. Of an index beyond an extent there is nothing: what is made of that is not set either. */
+static void combine_register(struct machine *m, const struct cg_split *s, int64_t reg)
+{
+    uint32_t init = m->p->bb->insts[s->node->statement].partner;
+    unsigned parts = bb_parts(&m->p->bb->insts[init]);
     int64_t item[CG_AXES] = {m->item[0], m->item[1], m->item[2]}, *place = &item[s->part->axis];
-    int64_t per_item = m->p->values[init].registers * bb_parts(&m->p->bb->insts[init]);
-    double x[2];
+    int64_t per_item = m->p->values[init].registers * parts;
+    double x[BB_MAX_PARTS] = {0};
     bool set = true;
     for (*place = 0; *place < s->part->size; ++*place) {
-        int64_t at = number_of(m, item) * per_item + reg;
-        set = set && m->set[init][at];
-        x[1] = m->registers[init][at];
-        x[0] = *place ? cg_rounded(type, scalar_op_apply(s->how.op[part], type, x)) : x[1];
+        int64_t at = number_of(m, item) * per_item + reg * parts;
+        for (unsigned part = 0; part < parts; part++)
+            set = set && m->set[init][at + part];
+        take_in(m, s, *place == 0, x, &m->registers[init][at]);
     }
     for (*place = 0; *place < m->p->local_size[s->part->axis]; ++*place) {
-        int64_t at = number_of(m, item) * per_item + reg;
-        m->registers[init][at] = x[0];
-        m->set[init][at] = set;
+        int64_t at = number_of(m, item) * per_item + reg * parts;
+        for (unsigned part = 0; part < parts; part++) {
+            m->registers[init][at + part] = x[part];
+            m->set[init][at + part] = set;
+        }
     }
 }
 
 static void combine_item(struct machine *m, const struct cg_split *s)
 {
     uint32_t init = m->p->bb->insts[s->node->statement].partner;
-    unsigned parts = bb_parts(&m->p->bb->insts[init]);
     if (!s->part || m->item[s->part->axis] != 0 || !cg_takes_part(m->p, s, m->item)) return;
-    for (int64_t reg = 0; reg < m->p->values[init].registers * parts; reg++)
-        combine_scalar(m, s, reg, (unsigned)(reg % parts));
+    for (int64_t reg = 0; reg < m->p->values[init].registers; reg++)
+        combine_register(m, s, reg);
 }
 
 /* A group brings its part; the last one of those that meet goes on with what all have made. */
@@ -189,12 +209,10 @@ static void meet_others(struct machine *m, const struct cg_split *s)
     unsigned parts = bb_parts(&m->p->bb->insts[step]);
     int64_t n = m->p->values[init].registers * cg_items_per_group(m->p) * parts;
     struct meeting *all = &m->meetings[cg_meeting_of(m, m->group_number)];
+    for (int64_t i = 0; i < n; i += parts)
+        take_in(m, s, !all->arrived, &all->value[i], &m->registers[init][i]);
     for (int64_t i = 0; i < n; i++) {
-        unsigned part = (unsigned)(i % parts);
-        enum scalar_type type = bb_part_type(&m->p->bb->insts[step], part);
-        double x[2] = {all->value[i], m->registers[init][i]};
         all->set[i] = m->set[init][i] && (all->set[i] || !all->arrived);
-        all->value[i] = all->arrived ? cg_rounded(type, scalar_op_apply(s->how.op[part], type, x)) : x[1];
         m->registers[init][i] = all->value[i];
         m->set[init][i] = all->set[i];
     }

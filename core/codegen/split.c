@@ -160,12 +160,12 @@ int64_t cg_split_together(const struct cg_program *p, const struct cg_split *s)
 int64_t cg_part_elements(const struct cg_program *p, enum scalar_type type)
 {
     int64_t most = 0;
-    for (uint32_t i = 0; i < p->bb->n_insts; i++)
-        for (unsigned part = 0; p->splits[i] && p->splits[i]->part && part < bb_parts(&p->bb->insts[i]);
-             part++) {
-            int64_t n = cg_split_together(p, p->splits[i]);
-            if (bb_part_type(&p->bb->insts[i], part) == type && n > most) most = n;
-        }
+    for (uint32_t i = 0; i < p->bb->n_insts; i++) {
+        if (!p->splits[i] || !p->splits[i]->part) continue;
+        unsigned scalars = bb_combined_scalars(&p->bb->insts[i], &p->splits[i]->how, type);
+        int64_t n = scalars * cg_split_together(p, p->splits[i]);
+        if (n > most) most = n;
+    }
     return most * cg_items_per_group(p);
 }
 

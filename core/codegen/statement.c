@@ -300,12 +300,13 @@ static const char *first_text(struct cg_emitter *e, const struct cg_split *s)
     return item && group ? CG_TEXT(e, "$1 && $2", item, group) : item ? item : group;
 }
 
-/* Where a reduction is split, all parts but the first start from the neutral element. */
+/* Where a reduction is split, all parts but the first start from the neutral element, if there is one. */
 static const char **start_texts(struct cg_emitter *e, uint32_t init, const char **texts, bool vector)
 {
     const struct cg_split *s = cg_split_start(e->p, init);
     for (unsigned part = 0; s && part < bb_parts(&e->p->bb->insts[init]); part++) {
         enum scalar_type type = bb_part_type(&e->p->bb->insts[init], part);
+        if (s->how.op[part] == SCALAR_SELECT) continue;
         texts[part] = CG_TEXT(e, "($1 ? $2 : $3)", first_text(e, s), texts[part],
                               cg_constant_text(e, type, s->how.neutral[part], vector));
     }

@@ -7,7 +7,7 @@
 static cl_command_queue queue;
 static cl_mem buffers[3];
 
-void peer_open(const struct peer_product *p, const char *device)
+void peer_open(const struct peer_work *p, const char *device)
 {
     cl_int error;
     cl_device_id id = find_device(device);
@@ -16,21 +16,28 @@ void peer_open(const struct peer_product *p, const char *device)
     if (error != CL_SUCCESS) peer_die("clCreateContext failed");
     queue = clCreateCommandQueue(context, id, 0, &error);
     if (error != CL_SUCCESS) peer_die("clCreateCommandQueue failed");
-    size_t bytes[3] = {p->m * p->k * sizeof(float), p->k * p->n * sizeof(float), p->m * p->n * sizeof(float)};
-    float *host[3] = {p->a, p->b, p->c};
     for (int i = 0; i < 3; i++) {
-        buffers[i] =
-            clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes[i], host[i], &error);
+        buffers[i] = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                    p->elements[i] * sizeof(float), p->arrays[i], &error);
         if (error != CL_SUCCESS) peer_die("clCreateBuffer failed");
     }
 }
 
-void peer_call(const struct peer_product *p)
+static CLBlastStatusCode multiply(const struct peer_work *p)
 {
-    CLBlastStatusCode status =
-        CLBlastSgemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, p->m, p->n, p->k, 1,
-                     buffers[0], 0, p->k, buffers[1], 0, p->n, 0, buffers[2], 0, p->n, &queue, NULL);
-    if (status != CLBlastSuccess) peer_die("CLBlast failed");
+    return CLBlastSgemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, p->m, p->n, p->k, 1,
+                        buffers[0], 0, p->k, buffers[1], 0, p->n, 0, buffers[2], 0, p->n, &queue, NULL);
+}
+
+static CLBlastStatusCode convolve(const struct peer_work *p)
+{
+    return CLBlastSconvgemm(CLBlastKernelModeCrossCorrelation, p->k, p->n, p->n, 3, 3, 1, 1, 1, 1, 1, 1, p->m,
+                            1, buffers[0], 0, buffers[1], 0, buffers[2], 0, &queue, NULL);
+}
+
+void peer_call(const struct peer_work *p)
+{
+    if ((p->convolution ? convolve(p) : multiply(p)) != CLBlastSuccess) peer_die("CLBlast failed");
 }
 
 void peer_finish(void)

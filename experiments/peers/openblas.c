@@ -3,15 +3,16 @@
 
 #include "peer.h"
 
-void peer_open(const struct peer_product *p, const char *device)
+void peer_open(const struct peer_work *p, const char *device)
 {
-    (void)p, (void)device;
+    (void)device;
+    if (p->convolution) peer_die("OpenBLAS has no convolution");
 }
 
-void peer_call(const struct peer_product *p)
+void peer_call(const struct peer_work *p)
 {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)p->m, (int)p->n, (int)p->k, 1, p->a,
-                (int)p->k, p->b, (int)p->n, 0, p->c, (int)p->n);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)p->m, (int)p->n, (int)p->k, 1, p->arrays[0],
+                (int)p->k, p->arrays[1], (int)p->n, 0, p->arrays[2], (int)p->n);
 }
 
 void peer_finish(void)

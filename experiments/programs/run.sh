@@ -3,9 +3,10 @@
 #
 #     DEVICE=gpu experiments/programs/run.sh build/thresh > table.md
 #
-# A line of LIST is: kernel, sizes, peer, evaluations. Peers are PyTorch's kernels (torch_peers.py), timed before and after all
-# searches; `-` stands for no peer. Prints a table as Markdown; the ratio is the peer's time over ours: above 1, ours is faster.
-# Environment: DEVICE (part of the device's name), SEED (1), OUT (build/programs: results and logs), PYTHON (python3).
+# A line of LIST is: kernel, sizes, peer, evaluations. Peers are PyTorch's kernels (torch_peers.py), or CLBlast's
+# (PEERS=experiments/programs/clblast_peers.sh), timed before and after all searches; `-` stands for no peer. Prints a table as
+# Markdown; the ratio is the peer's time over ours: above 1, ours is faster.
+# Environment: DEVICE (part of the device's name), SEED (1), OUT (build/programs: results and logs), PYTHON (python3), PEERS.
 set -e
 if [ ! -x "$1" ]; then
     echo "usage: experiments/programs/run.sh THRESH [LIST]" >&2
@@ -20,7 +21,7 @@ mkdir -p "$out"
 rows() { sed 's/#.*//' "$list" | awk 'NF == 4'; }
 
 peers() { # FILE: times of all peers
-    rows | awk '$3 != "-" { print $3 }' | sort -u | xargs -r "${PYTHON:-python3}" "$here/torch_peers.py" >"$1" 2>"$1.log" || {
+    rows | awk '$3 != "-" { print $3 }' | sort -u | xargs -r ${PEERS:-"${PYTHON:-python3}" "$here/torch_peers.py"} >"$1" 2>"$1.log" || {
         echo "run.sh: no peers: see $1.log" >&2
         : >"$1"
     }

@@ -337,8 +337,27 @@ class Program:
     def place(self, env, depth):
         """The index of the largest or smallest element, of equal ones the first."""
         n = self.rng.choice(LENGTHS)
+        if self.rng.random() < 0.5:
+            return self.selection(env, n, depth)
         operation = self.rng.choice([("argmax({})", np.argmax), ("argmin({})", np.argmin)])
         return self.apply(operation, [self.array(env, (self.rng.choice(["float", "int"]), (n,)), depth - 1)])
+
+    def selection(self, env, n, depth):
+        """The same written out: the first or the last of equal ones, with a number that comes with it."""
+        kind = self.rng.choice(["float", "int"])
+        sign, better = self.rng.choice([c for c in COMPARISONS if c[0] not in ("==", "!=")])
+        start = self.rng.choice([-3, 1, 4])
+        v, w, i, j, p = (self.name(x) for x in "vwijp")
+
+        def select(a):
+            best = (start, -1, 5)
+            for k, x in enumerate(a):
+                best = (x, k, k % 3) if better(x, best[0]) else best
+            return np.int64(best[1] + 2 * best[2])
+        return self.apply((f"(let ({v}, {i}, {p}) = reduce(fun (({v}, {i}, {p}), ({w}, {j})) -> if {w} {sign} {v} then "
+                           f"({w}, {j}, {j} % 3) else ({v}, {i}, {p}), ({start}{'.0' if kind == 'float' else ''}, "
+                           f"(-1 : int), (5 : int)), zip({{}}, iota({n}))) in {i} + 2 * {p})", select),
+                          [self.array(env, (kind, (n,)), depth - 1)])
 
     # ---- what all types have ----
 

@@ -14,7 +14,7 @@
 #include "tests/codegen/fixture.h"
 #include "tests/fixture/longer.h"
 
-enum { LOCAL_BYTES = 512, COMPILED = 3 /* of the leaves of a program */ };
+enum { LOCAL_BYTES = 512, MORE_LOCAL_BYTES = 2048, COMPILED = 3 /* of the leaves of a program */ };
 
 struct descent_case {
     struct arena *arena;
@@ -26,6 +26,7 @@ struct descent_case {
     struct space *space;
     double **buffers; /* [bb->n_buffers]; the last is the output */
     double *expected;
+    int64_t local_bytes;
 };
 
 static void fill_buffers(struct descent_case *x)
@@ -41,18 +42,18 @@ static void fill_buffers(struct descent_case *x)
     lift_interpret(x->program, (const double *const *)x->buffers, bb->n_buffers - 1, x->expected);
 }
 
-static void open_case(struct descent_case *x, const char *text, const char *sizes)
+static void open_case(struct descent_case *x, const char *text, const char *sizes, int64_t local_bytes)
 {
     const struct bb_device device = {.max_work_group = 64,
                                      .max_work_item = {64, 64, 64},
-                                     .local_bytes = LOCAL_BYTES,
+                                     .local_bytes = local_bytes,
                                      .n_vector_widths = 3,
                                      .vector_widths = {2, 4, 8},
                                      .gpu = true,
                                      .nontemporal = cgt_streams(),
                                      .device_fence = true};
     struct lift_size_value *values;
-    *x = (struct descent_case){.arena = arena_new(), .diag = diag_new()};
+    *x = (struct descent_case){.arena = arena_new(), .diag = diag_new(), .local_bytes = local_bytes};
     x->source = (struct source){"test.lift", text, strlen(text)};
     x->program = lift_parse(&x->source, x->arena, x->diag);
     int n = lift_parse_sizes(sizes, &values, x->arena, x->diag);
@@ -115,7 +116,7 @@ static bool check_leaf(const struct descent_case *x, const struct space_state *l
     cr_assert(p, "%s", why);
     struct cg_kernel k;
     cg_emit(p, &k);
-    cr_assert_leq(k.local_bytes, LOCAL_BYTES, "%s", k.source);
+    cr_assert_leq((int64_t)k.local_bytes, x->local_bytes, "%s", k.source);
     struct cg_check check = cg_interpret(p, x->buffers);
     cr_assert_eq(check.fault, CG_OK, "%s\n%s", check.where, k.source);
     same_output(x, k.source);
@@ -140,13 +141,13 @@ static void divide_by_groups(const struct descent_case *x, struct space_state *s
 
 /* The first `compiled` leaves also run on the device, whose buffers are floats. divided: a tile of which
  * groups have parts, or NULL. Returns how many of the leaves split a reduction among work-items. */
-static unsigned check_divided(const char *text, const char *sizes, const char *divided, unsigned descents,
-                              unsigned compiled)
+static unsigned check_within(int64_t local_bytes, const char *text, const char *sizes, const char *divided,
+                             unsigned descents, unsigned compiled)
 {
     struct descent_case x;
     struct pcg32 random = pcg32_seed(2021, 11);
     unsigned leaves = 0, split = 0;
-    open_case(&x, text, sizes);
+    open_case(&x, text, sizes, local_bytes);
     struct space_state *root = space_root(x.space, NULL);
     divide_by_groups(&x, root, divided);
     struct space_state *st = space_state_clone(root);
@@ -159,6 +160,12 @@ static unsigned check_divided(const char *text, const char *sizes, const char *d
     space_state_free(root);
     close_case(&x);
     return split;
+}
+
+static unsigned check_divided(const char *text, const char *sizes, const char *divided, unsigned descents,
+                              unsigned compiled)
+{
+    return check_within(LOCAL_BYTES, text, sizes, divided, descents, compiled);
 }
 
 static unsigned check_compiled(const char *text, const char *sizes, unsigned descents, unsigned compiled)
@@ -353,6 +360,84 @@ Test(descents, parts_of_groups_of_a_product)
                   "M=8,N=4,K=16", "k.0", 40, longer(1, 6));
 }
 
+/* Elements repeat after 11: the first or the last of equal ones. */
+#define OF_ROWS(function, start)                                                                             \
+    "size M, N\ninput A: [[float]N]M\n"                                                                      \
+    "output map(fun r -> let t = reduce(" function ",\n  " start ", zip(r, indices(r))) in\n"
+
+Test(descents, places_of_extremes)
+{
+    cr_assert_gt(check_leaves("size M, N\ninput A: [[float]N]M\noutput map(fun r -> float(argmax(r)), A)\n",
+                              "M=4,N=24", 40),
+                 5);
+    cr_assert_gt(check_leaves("size M, N\ninput A: [[float]N]M\noutput map(fun r -> float(argmin(r)), A)\n",
+                              "M=13,N=13", 40),
+                 5);
+    cr_assert_gt(check_leaves(OF_ROWS("fun ((v, i), (w, j)) -> if w > v then (w, j) else (v, i)",
+                                      "(5.0, (-1 : int))") "  float(get(1, t)), A)\n",
+                              "M=4,N=24", 40),
+                 5);
+    cr_assert_gt(check_leaves(OF_ROWS("fun ((i, v), (w, j)) -> if v >= w then (j, w) else (i, v)",
+                                      "((0 : int), 3.0)") "  float(get(0, t)), A)\n",
+                              "M=4,N=24", 40),
+                 5);
+}
+
+/* 0 / 0, 1 / 0 and -1 / 0 among the values: NaN is no extreme. */
+Test(descents, places_of_extremes_of_infinite_values)
+{
+    cr_assert_gt(check_leaves("size M, N\ninput A: [[float]N]M\n"
+                              "output map(fun r -> float(argmin(map(fun v -> (v - 1.0) / abs(v), r))), A)\n",
+                              "M=4,N=24", 40),
+                 5);
+    check_leaves("size M, N\ninput A: [[float]N]M\n"
+                 "output map(fun r -> float(argmax(map(fun v -> v / 0.0, r))), A)\n",
+                 "M=4,N=24", 20);
+}
+
+/* Floats that are selected take the places of several in the array of the parts; a sum beside them starts
+ * from 3 in one part. */
+Test(descents, more_than_the_place_is_selected)
+{
+    cr_assert_gt(check_within(MORE_LOCAL_BYTES,
+                              OF_ROWS("fun ((v, i, p), (w, j)) -> if w <= v then (w, j, float(j) - w) else\n"
+                                      "  (v, i, p)",
+                                      "(highest, (-1 : int), 0.0)") "  get(2, t) + get(0, t), A)\n",
+                              "M=4,N=24", NULL, 40, longer(COMPILED, 12)),
+                 5);
+    cr_assert_gt(
+        check_within(MORE_LOCAL_BYTES,
+                     OF_ROWS("fun ((s, v, i), (w, j)) -> let u = if w > v then (w, j) else (v, i) in\n"
+                             "  (s + w, get(0, u), get(1, u))",
+                             "(3.0, lowest, (0 : int))") "  get(0, t) + float(get(2, t)), A)\n",
+                     "M=4,N=24", NULL, 40, longer(COMPILED, 12)),
+        5);
+}
+
+Test(descents, parts_of_groups_that_are_selected)
+{
+    static const char *const tiles[] = {"n.0", "n.1"};
+    for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++)
+        check_within(
+            MORE_LOCAL_BYTES,
+            OF_ROWS("fun ((s, v, i, p), (w, j)) -> let u = if w >= v then (w, j, w - 1.0) else (v, i, p)\n"
+                    "  in (s + w, get(0, u), get(1, u), get(2, u))",
+                    "(3.0, lowest, (-1 : int), 0.0)") "  get(0, t) + float(get(2, t)) * get(3, t), A)\n",
+            "M=3,N=24", tiles[i], 60, longer(1, 6));
+    check_divided("size M, N\ninput A: [[float]N]M\noutput map(fun r -> float(argmax(r)), A)\n", "M=13,N=13",
+                  "n.0", 60, longer(1, 6));
+}
+
+/* The places of the nearest rows, of integers. */
+Test(descents, place_of_the_nearest)
+{
+    check_compiled(
+        "size M, N, K\ninput A: [[int]K]M\ninput B: [[int]K]N\n"
+        "output map(fun p -> argmin(map(fun q -> reduce(fun s (a, b) -> s + abs(a - b), (0 : int),\n"
+        "  zip(p, q)), B)), A)\n",
+        "M=4,N=6,K=4", 30, 0);
+}
+
 /* Texts of two kernels in one program, as of a sequence: the functions before a kernel are defined once. */
 Test(descents, two_texts_in_one_program)
 {
@@ -360,7 +445,7 @@ Test(descents, two_texts_in_one_program)
     struct pcg32 random = pcg32_seed(1, 1);
     struct cg_kernel k;
     const char *why = "";
-    open_case(&x, "size N\ninput x: [int]N\noutput map(fun v -> v / 3 + v % 5, x)\n", "N=8");
+    open_case(&x, "size N\ninput x: [int]N\noutput map(fun v -> v / 3 + v % 5, x)\n", "N=8", LOCAL_BYTES);
     struct space_state *st = space_root(x.space, NULL);
     cr_assert(descend(st, &random));
     struct bb_candidate *c = bb_candidate_new(x.bb, x.arena);

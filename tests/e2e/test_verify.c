@@ -74,7 +74,7 @@ static void verify_wait(const char *path)
 {
     struct stat st = {0};
     struct timespec pause = {.tv_nsec = 10000000};
-    for (int i = 0; i < 3000 && (stat(path, &st) || !st.st_size); i++)
+    for (int i = 0; i < 500 && (stat(path, &st) || !st.st_size); i++)
         nanosleep(&pause, NULL);
 }
 

@@ -149,13 +149,19 @@ static void eliminate(double matrix[MEASURED][MEASURED], double *x, int n)
     }
 }
 
+/* What of a measurement depends on nothing that is known of it. */
+static double noise_of(const struct sample *s)
+{
+    return s->n_features ? 0.015 : 0.05;
+}
+
 /* matrix^-1 x of the covariances of the first n samples. */
 static void apply_inverse(const struct sample *list, int n, double *x)
 {
     double matrix[MEASURED][MEASURED];
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
-            matrix[i][j] = correlation(&list[i], &list[j]) + (i == j ? 0.05 : 0);
+            matrix[i][j] = correlation(&list[i], &list[j]) + (i == j ? noise_of(&list[i]) : 0);
     eliminate(matrix, x, n);
 }
 
@@ -225,7 +231,7 @@ static double slow_promise(const struct sample *list, int n, const struct sample
     double variance = (dot(rest, weights, n) + 0.5) / (n + 1);
     double mean = level + slopes[0] * (log(asked->bound) - middle) +
                   slopes[1] * (estimate_of(asked) - center) + dot(like, weights, n);
-    return log(expected_gain(mean, sqrt(variance * (1.05 - dot(like, inverse, n))), best));
+    return log(expected_gain(mean, sqrt(variance * (1 + noise_of(asked) - dot(like, inverse, n))), best));
 }
 
 /* ---- tests ---- */

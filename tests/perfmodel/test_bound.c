@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/strbuf.h"
+#include "tests/fixture/longer.h"
 #include "tests/perfmodel/fixture.h"
 
 #define BOUND_POCL "perfmodel/devices/pthread-skylake-avx512-amd-epyc.json"
@@ -51,7 +52,7 @@ static void bound_descend_all(const char *description)
     for (unsigned c = 0; c < BOUND_CASES; c++) {
         struct bound_fixture f;
         bound_open_fenced(&f, &bound_cases[c], description);
-        for (uint64_t seed = 1; seed <= 4; seed++)
+        for (uint64_t seed = 1; seed <= longer(2, 8); seed++)
             bound_descend(&f, seed);
         bound_close(&f);
     }

@@ -8,7 +8,7 @@ static double estimate(const double *counts, unsigned units, bool gpu)
 {
     double features[ESTIMATE_FEATURES];
     estimate_features(counts, units, gpu, features);
-    return exp2(features[0]) - 1;
+    return exp2(estimate_rough(features)) - 1;
 }
 
 /* 264 groups of 256 work-items on 132 units: two on each. */
@@ -36,6 +36,28 @@ Test(estimate, knows_the_busiest_unit)
     cr_assert_float_eq(by_groups[0], by_groups[1], 1e-6);
     cr_assert_float_eq(by_groups[2], by_groups[3], 1e-6);
     cr_assert_float_eq(by_groups[2], 2 * by_groups[1], 1e-6);
+}
+
+/* Two products of 1024 x 1024 x 1024 that took 65 and 195 us on an H100 (core/codegen/counts.h). */
+Test(estimate, of_a_gpu_is_fitted)
+{
+    double fast[CG_COUNT_COUNT] = {
+        [CG_COUNT_GROUPS] = 128,       [CG_COUNT_ITEMS] = 512,   [CG_COUNT_REGISTERS] = 352,
+        [CG_COUNT_STEPS] = 25640,      [CG_COUNT_LOADS] = 2.1e6, [CG_COUNT_LOAD_SECTORS] = 17e6,
+        [CG_COUNT_LOCAL_CYCLES] = 17e6};
+    double slow[CG_COUNT_COUNT] = {
+        [CG_COUNT_GROUPS] = 1024, [CG_COUNT_ITEMS] = 256,  [CG_COUNT_REGISTERS] = 44,
+        [CG_COUNT_STEPS] = 6145,  [CG_COUNT_LOADS] = 17e6, [CG_COUNT_LOAD_SECTORS] = 143e6};
+    double first[ESTIMATE_FEATURES], second[ESTIMATE_FEATURES];
+    estimate_features(fast, 132, true, first);
+    estimate_features(slow, 132, true, second);
+    cr_expect_gt(second[0], first[0] + 0.5);
+    double rough = second[0];
+    slow[CG_COUNT_TEXT] = 500; /* no resource, but a weight */
+    estimate_features(slow, 132, true, second);
+    cr_expect_neq(second[0], rough);
+    estimate_features(slow, 132, false, second);
+    cr_expect_eq(second[0], estimate_rough(second), "of a CPU nothing is fitted");
 }
 
 /* A work-item after the other; iterations and barriers cost. */
