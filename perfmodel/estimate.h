@@ -6,7 +6,7 @@
  *
  * Of a CPU that is the estimate. Of a GPU it is corrected by weights of all features that were fitted to
  * measured times: of programs that had no part in the fit it orders implementations within twice the best by
- * rank correlations of 0.31 to 0.65, the rough estimate by 0.25 to 0.42 (experiments/search/fit_estimate.py).
+ * rank correlations of 0.44 to 0.60, the rough estimate by 0.08 to 0.42 (experiments/search/fit_estimate.py).
  *
  * It is no bound: it counts what a compiler may leave out, and its rates are those of no device in
  * particular. */

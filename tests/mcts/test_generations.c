@@ -1,6 +1,7 @@
 /* Rollouts of an evaluation in generations: what policies are shown of them, and whom the later ones follow.
  */
 #include <criterion/criterion.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,14 +87,15 @@ static struct space_data *lone_nodes(void)
 }
 
 /* The mean promise of what n evaluations of `draws` rollouts hand out. Nothing is measured. */
-static double mean_promise(unsigned draws, unsigned generations, unsigned n)
+static double mean_promise_of(const struct mcts_plugin *plugin, unsigned draws, unsigned generations,
+                              unsigned n)
 {
     char parameters[64];
     snprintf(parameters, sizeof parameters, "rollout=leaders+own+guess,draws=%u", draws);
     shown.generations = generations;
     shown.calls = 0;
     struct diag *d = diag_new();
-    struct mcts_heuristic *h = mcts_heuristic_new(&WATCHER, "watcher", parameters, d);
+    struct mcts_heuristic *h = mcts_heuristic_new(plugin, "watcher", parameters, d);
     cr_assert_not_null(h, "%s", diag_count(d) ? diag_message(d, 0) : "");
     struct space_data *nodes = lone_nodes();
     struct space *space = space_instantiate(&space_def_colouring, nodes, d);
@@ -120,6 +122,11 @@ static double mean_promise(unsigned draws, unsigned generations, unsigned n)
     return sum / n;
 }
 
+static double mean_promise(unsigned draws, unsigned generations, unsigned n)
+{
+    return mean_promise_of(&WATCHER, draws, generations, n);
+}
+
 /* All generations but the last are shown, each rollout once. */
 Test(mcts_generations, are_shown_with_their_ranks)
 {
@@ -139,6 +146,18 @@ Test(mcts_generations, follow_what_promises_most)
 {
     double alone = mean_promise(96, 1, 40), evolved = mean_promise(96, 8, 40);
     cr_expect(evolved > alone + 1, "%g, %g", evolved, alone);
+}
+
+/* A policy of interface 4 ends before the callbacks of generations. */
+Test(mcts_generations, older_policies_have_none)
+{
+    struct mcts_policy older = WATCHER_POLICY;
+    struct mcts_plugin plugin = WATCHER;
+    older.abi = 4;
+    older.struct_size = offsetof(struct mcts_policy, generations);
+    plugin.own = &older;
+    cr_expect_gt(mean_promise_of(&plugin, 10, 4, 2), 0);
+    cr_expect_eq(shown.calls, 0);
 }
 
 /* ---- leaders that are apart ---- */
