@@ -1,0 +1,65 @@
+#!/bin/sh
+# series.sh KERNEL SIZES VARIANT...: searches of several variants with the same seeds, in turn, as a table for experiments/results/.
+#
+#     GPUS=2 PEER=matmul:1024,1024,1024 experiments/search/series.sh experiments/kernels/matmul.lift M=1024,N=1024,K=1024 \
+#         old=before/thresh new=build/thresh 'more=build/thresh --heuristic tag:draws=900,generations=8'
+#
+# A VARIANT is a name, a program, and options of `thresh tune`. Seed after seed all variants are searched; with GPUS=2 every second seed
+# on the second GPU (CUDA_VISIBLE_DEVICES). PEER is timed on each GPU before and after (experiments/programs/torch_peers.py).
+# Environment: SEEDS ("1 2 3 4 5 6 7 8 9 10"), EVALUATIONS (300), DEVICE (part of the device's name; empty: the first), GPUS (1),
+# PEER (none), OUT (build/series: reports, logs, stores), PYTHON (python3).
+set -e
+if [ $# -lt 3 ]; then
+    echo "usage: experiments/search/series.sh KERNEL SIZES NAME='THRESH [OPTION...]'..." >&2
+    exit 2
+fi
+kernel=$1 sizes=$2
+shift 2
+here=$(dirname "$0")
+out=${OUT:-build/series}
+seeds=${SEEDS:-1 2 3 4 5 6 7 8 9 10}
+gpus=${GPUS:-1}
+rm -rf "$out"
+mkdir -p "$out"
+
+peer() { # GPU: appends the time of PEER
+    [ -z "$PEER" ] || CUDA_VISIBLE_DEVICES=$1 "${PYTHON:-python3}" "$here/../programs/torch_peers.py" "$PEER" >>"$out/peer-$1.jsonl"
+}
+
+search() { # SEED VARIANT
+    name=${2%%=*}
+    to=$out/$name-$1
+    # The program and its options are words of the variant.
+    # shellcheck disable=SC2086
+    set -- "$1" ${2#*=}
+    seed=$1 thresh=$2
+    shift 2
+    "$thresh" tune "$kernel" --size "$sizes" --seed "$seed" --evaluations "${EVALUATIONS:-300}" ${DEVICE:+--device "$DEVICE"} "$@" \
+        --store "$to.db" --out "$to" --json --quiet >"$to.json" 2>"$to.log" || echo "series.sh: $to failed: see $to.log" >&2
+}
+
+on_gpu() { # GPU VARIANT...: every GPUS-th seed
+    gpu=$1 i=0
+    shift
+    [ "$gpus" = 1 ] || export CUDA_VISIBLE_DEVICES="$gpu"
+    peer "$gpu"
+    for seed in $seeds; do
+        if [ $((i % gpus)) = "$gpu" ]; then
+            for variant; do search "$seed" "$variant"; done
+        fi
+        i=$((i + 1))
+    done
+    peer "$gpu"
+}
+
+gpu=0
+while [ "$gpu" -lt "$gpus" ]; do
+    on_gpu "$gpu" "$@" &
+    gpu=$((gpu + 1))
+done
+wait
+
+names=
+for variant; do names="$names ${variant%%=*}"; done
+# shellcheck disable=SC2086
+"${PYTHON:-python3}" "$here/series.py" "$out" "$seeds" $names
