@@ -1,6 +1,6 @@
 /* Does a recorded search again, from its run in a store: the options are read from the run's settings
  *
- *     heuristic=tag order= bound=1 prior=5c... param=max_unroll=64 pin=size(m.0)=8 device_description=a1...
+ *     heuristic=uct order= bound=1 prior=5c... param=max_unroll=64 pin=size(m.0)=8 device_description=a1...
  *
  * and the results from its rows. See session_replay(). */
 #ifndef THRESH_COORDINATOR_REPLAY_H

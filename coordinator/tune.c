@@ -100,17 +100,17 @@ static struct mcts_config tree_config(struct tune *t)
 }
 
 /* An evaluation costs more than rollouts do. Beside a GPU tens of cores have nothing else to do. */
-static void choose_heuristic(struct tune *t)
+static const char *heuristic_of(const struct tune *t)
 {
-    if (t->options.heuristic) return;
-    t->options.heuristic = t->device.gpu ? "tag:draws=400,generations=8" : "tag:draws=32,generations=4";
+    if (t->options.heuristic) return t->options.heuristic;
+    return t->device.gpu ? "tag:draws=400,generations=8" : "tag:draws=32,generations=4";
 }
 
 void tune_print_settings(const struct tune_options *o, struct strbuf *out)
 {
     uint64_t prior = o->no_prior ? 0 : hash_finish(hash_string(HASH_START, prior_gpu));
-    strbuf_printf(out, "heuristic=%s order=%s bound=%d prior=%016" PRIx64,
-                  o->heuristic ? o->heuristic : "tag", o->order ? o->order : "", !o->no_bound, prior);
+    strbuf_printf(out, "heuristic=%s order=%s bound=%d prior=%016" PRIx64, o->heuristic ? o->heuristic : "",
+                  o->order ? o->order : "", !o->no_bound, prior);
     bb_print_parameters(&o->lowering, STORE_PARAMETERS, out);
     bool recorded = o->replays && strstr(o->replays->settings, RECORDED_SETTING);
     if (o->recorded || recorded) strbuf_add(out, RECORDED_SETTING);
@@ -150,10 +150,9 @@ static bool check_replayed(const struct tune *t, struct diag *d)
 static bool open_session(struct tune *t, struct diag *d)
 {
     const struct tune_options *o = &t->options;
-    choose_heuristic(t);
     t->settings = settings_text(t);
     if (!check_replayed(t, d)) return false;
-    const struct session_setup setup = {.options = {.heuristic = o->heuristic,
+    const struct session_setup setup = {.options = {.heuristic = heuristic_of(t),
                                                     .order = o->order,
                                                     .store = o->store,
                                                     .seed = o->seed,
