@@ -50,6 +50,18 @@ static void cut_expect(struct e2e_run r, int status, const char *message)
     e2e_run_free(&r);
 }
 
+/* What was found has two kernels and is right when it is built again. */
+static void cut_two_kernels_are_right(const struct cut_folder *f)
+{
+    json_t *explained = cut_json(E2E_RUN(&cli_explain, f->best, "--json"), CLI_OK);
+    cr_expect_eq(json_array_size(json_object_get(explained, "steps")), 2);
+    json_decref(explained);
+    struct e2e_run replayed = E2E_RUN(&cli_replay, f->best, "--launches", "20");
+    cr_expect_eq(replayed.status, CLI_OK, "%s", replayed.err);
+    cr_expect(strstr(replayed.out, "ok: verified"), "%s", replayed.out);
+    e2e_run_free(&replayed);
+}
+
 /* The names of its cuts are not in the text of the program; the file is read again, and runs. */
 Test(cut_run, scans_read_in_another_order_are_kernels, .timeout = 600)
 {
@@ -69,13 +81,7 @@ Test(cut_run, scans_read_in_another_order_are_kernels, .timeout = 600)
     cr_expect_eq(cut_integer(o, "kernels"), 2);
     cr_expect_str_eq(json_string_value(json_object_get(o, "cut")), "t");
     json_decref(o);
-    json_t *explained = cut_json(E2E_RUN(&cli_explain, f.best, "--json"), CLI_OK);
-    cr_expect_eq(json_array_size(json_object_get(explained, "steps")), 2);
-    json_decref(explained);
-    struct e2e_run replayed = E2E_RUN(&cli_replay, f.best, "--launches", "20");
-    cr_expect_eq(replayed.status, CLI_OK, "%s", replayed.err);
-    cr_expect(strstr(replayed.out, "ok: verified"), "%s", replayed.out);
-    e2e_run_free(&replayed);
+    cut_two_kernels_are_right(&f);
     cut_close(&f);
 }
 
@@ -92,13 +98,7 @@ Test(cut_run, atax_is_two_kernels_that_are_verified_as_a_whole, .timeout = 600)
     cr_expect_eq(json_array_size(json_object_get(o, "parts")), 2);
     cr_expect_leq(cut_integer(o, "evaluations"), 4);
     json_decref(o);
-    json_t *explained = cut_json(E2E_RUN(&cli_explain, f.best, "--json"), CLI_OK);
-    cr_expect_eq(json_array_size(json_object_get(explained, "steps")), 2);
-    json_decref(explained);
-    struct e2e_run replayed = E2E_RUN(&cli_replay, f.best, "--launches", "20");
-    cr_expect_eq(replayed.status, CLI_OK, "%s", replayed.err);
-    cr_expect(strstr(replayed.out, "ok: verified"), "%s", replayed.out);
-    e2e_run_free(&replayed);
+    cut_two_kernels_are_right(&f);
     snprintf(command, sizeof command,
              "cd %s && cc -std=c11 -Wall -Wextra -Wconversion -Werror -O2 host.c -lOpenCL -o host && ./host "
              ">/dev/null",

@@ -13,7 +13,7 @@
 #include "tests/e2e/fixture.h"
 #include "tests/fixture/longer.h"
 
-enum { MOST_TEXTS = 2000, SAMPLE = 8 };
+enum { MOST_TEXTS = 2000, SAMPLE = 12 };
 
 struct tiny {
     struct kernel_case at;

@@ -15,7 +15,6 @@
 #include "mcts/rollout.h"
 #include "mcts/tree.h"
 #include "tests/mcts/plugin.h"
-#include "tests/fixture/longer.h"
 #include "tests/mcts/queens.h"
 
 struct policy_case {
@@ -150,7 +149,7 @@ Test(mcts_policies, decisions_do_not_depend_on_snapshots)
                                         "tag:draws=20,generations=4,apart=0.3"};
     for (size_t i = 0; i < sizeof SPECS / sizeof SPECS[0]; i++) {
         uint64_t straight = policy_decisions(SPECS[i], 6);
-        for (int moves = 0; moves < POLICY_DRAWS; moves += 11)
+        for (int moves = 0; moves < POLICY_DRAWS; moves += 7)
             cr_expect_eq(policy_decisions_by(SPECS[i], 6, 2, moves), straight, "%s, %d", SPECS[i], moves);
     }
 }
@@ -199,7 +198,7 @@ static const struct mcts_plugin EAGER = {.abi = MCTS_PLUGIN_ABI,
                                          .select = eager_select,
                                          .rollout = eager_weigh};
 
-enum { LAZY_N = 9 };
+enum { LAZY_N = 9, LAZY_ROLLOUTS = 4000 };
 
 /* How often each column of the first two queens ends an unrestricted rollout. Frees h. Returns how many
  * values were tried. */
@@ -219,7 +218,7 @@ static uint64_t lazy_count(struct mcts_heuristic *h, double best, double cut, do
                             .restarts = 100};
     mcts_roller_init(&r, q.space);
     memset(counts, 0, 2 * LAZY_N * sizeof counts[0][0]);
-    for (unsigned i = 0; i < longer(1500, 4000); i++) {
+    for (unsigned i = 0; i < LAZY_ROLLOUTS; i++) {
         space_mark mark = space_snapshot(q.root);
         actions.count = 0;
         if (mcts_rollout(&r, q.root, 0, &actions) == MCTS_ROLLOUT_LEAF)

@@ -85,7 +85,7 @@ Test(banks, open_shapes_count_as_the_cheapest)
     struct pcg32 rng = pcg32_seed(29, 0);
     unsigned exact = 0;
     bound_open(&f, &(struct kernel_case){"matmul", "M=32,N=32,K=16"}, BOUND_H200);
-    for (unsigned i = 0; i < longer(100, 400); i++) {
+    for (unsigned i = 0; i < longer(200, 400); i++) {
         struct space_state *st = kernel_root(f.kernel.space);
         double bytes = 0;
         bool refused = false;

@@ -52,7 +52,7 @@ static void bound_descend_all(const char *description)
     for (unsigned c = 0; c < BOUND_CASES; c++) {
         struct bound_fixture f;
         bound_open_fenced(&f, &bound_cases[c], description);
-        for (uint64_t seed = 1; seed <= longer(2, 8); seed++)
+        for (uint64_t seed = 1; seed <= longer(4, 8); seed++)
             bound_descend(&f, seed);
         bound_close(&f);
     }

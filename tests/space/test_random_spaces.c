@@ -17,7 +17,7 @@
 #include "tests/space/random_space.h"
 #include "tests/fixture/longer.h"
 
-enum { FEW = 300, MANY = 10000, ACTIONS = 40, ROUNDS = 6 };
+enum { FEW = 400, MANY = 10000, ACTIONS = 40, ROUNDS = 6 };
 
 struct trial {
     unsigned seed;
