@@ -62,7 +62,7 @@ static int64_t longest_reduction(const struct backbone *bb, bool *split)
     for (uint32_t i = 0; i < bb->n_logicals; i++)
         if (is_main(&bb->logicals[i]) && bb->logicals[i].reduction && bb->logicals[i].extent > longest) {
             longest = bb->logicals[i].extent;
-            *split = bb->logicals[i].split;
+            *split = bb->logicals[i].split == BB_SPLIT_GROUPS;
         }
     return longest;
 }

@@ -81,7 +81,8 @@ static const char *list_splits(struct perfmodel *m)
     space_state_free(root);
     bool many = count_mappings(m) > MANY_MAPPINGS;
     for (unsigned l = 0; many && l < m->n_logicals; l++)
-        if (m->bb->logicals[l].split && m->logicals[l].n_splits) logical_any(&m->logicals[l]);
+        if (bb_may_split(&m->bb->logicals[l], m->dev.gpu) && m->logicals[l].n_splits)
+            logical_any(&m->logicals[l]);
     return count_mappings(m) > MAX_MAPPINGS ? "more than two million mappings" : NULL;
 }
 

@@ -16,15 +16,19 @@
  * All parts of a sum but the first start from the neutral element, so that the initial value enters once.
  * Those of a selection all start from the initial value: however often it enters, the best one is the same.
  *
- * A reduction with so many results that they fill a device is not split: its parts could only be slower. */
+ * A reduction with so many results that they fill a device is not split by groups, nor on a CPU. Work-items of
+ * a group of a GPU may still divide it, so that more of them share what the group staged: of a product of 1024
+ * x 1024 by 1024 x 1024, 256 times 4 work-items compute 8 rows. With more results than that it is not split. */
 #include "core/backbone/combine.h"
 
 #include <math.h>
 
 #include "core/lift/scalar.h"
 
-/* Results from which on a device is full: more than the work-items that the largest GPUs hold. */
-enum { MANY_RESULTS = 1 << 17 };
+enum {
+    MANY_RESULTS = 1 << 17, /* a device is full: more than the work-items that the largest GPUs hold */
+    MOST_RESULTS = 1 << 21  /* work-items with tiles of results in registers fill it, too */
+};
 
 /* ---- expressions in postfix order ---- */
 
@@ -227,9 +231,12 @@ void bb_mark_split(struct backbone *bb)
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         const struct bb_inst *step = &bb->insts[i];
         struct bb_combination c;
-        if (step->kind != BB_STEP || results_of(bb, &bb->insts[step->partner]) >= MANY_RESULTS) continue;
+        if (step->kind != BB_STEP) continue;
+        double results = results_of(bb, &bb->insts[step->partner]);
+        if (results >= MOST_RESULTS) continue;
         if (runs_over_scan(bb, step) || !bb_combination(bb, i, &c)) continue;
         for (unsigned j = 0; j < step->n_logicals; j++)
-            if (bb_reduces(bb, step, step->logicals[j])) bb->logicals[step->logicals[j]].split = true;
+            if (bb_reduces(bb, step, step->logicals[j]))
+                bb->logicals[step->logicals[j]].split = results < MANY_RESULTS ? BB_SPLIT_GROUPS : BB_SPLIT_ITEMS;
     }
 }

@@ -34,19 +34,20 @@ static bool is_copy(const struct bb_inst *inst)
     return inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE;
 }
 
-/* A reduction that work-items of a group, or groups, may divide. */
-static bool is_split(const struct backbone *bb, const struct bb_inst *inst)
-{
-    bool split = false;
-    for (unsigned i = 0; i < inst->n_logicals; i++)
-        split |= bb_reduces(bb, inst, inst->logicals[i]) && bb->logicals[inst->logicals[i]].split;
-    return split;
-}
-
 /* Writes memory, so that it owns all parallel logical dimensions of its nest, and no others. */
 static bool is_whole(const struct bb_inst *inst)
 {
     return inst->kind == BB_STORE || inst->kind == BB_COPY_STORE;
+}
+
+/* A reduction that work-items of a group, or groups, may divide. */
+static bool is_split(const struct instance *in, const struct bb_inst *inst)
+{
+    for (unsigned i = 0; i < inst->n_logicals; i++)
+        if (bb_reduces(in->bb, inst, inst->logicals[i]) &&
+            bb_may_split(&in->bb->logicals[inst->logicals[i]], in->device->gpu))
+            return true;
+    return false;
 }
 
 /* ---- objects ---- */
@@ -72,9 +73,10 @@ static void add_seats(const struct instance *in, uint32_t t)
     const struct bb_logical *mine = &bb->logicals[bb->tiles[t].logical];
     int64_t list[1 + BB_AXES * (LONGEST_RUN + 2 * LONGEST_BLOCK_RUN)] = {GPU_MAP_ENCODING_SEQ};
     size_t n = 1;
-    for (int axis = 0; axis < BB_AXES && mine->split; axis++)
+    bool groups = mine->split == BB_SPLIT_GROUPS && in->device->device_fence;
+    for (int axis = 0; axis < BB_AXES && bb_may_split(mine, in->device->gpu); axis++)
         list[n++] = bb_seat(GPU_MAP_ENCODING_LCL0 + axis, 0);
-    for (int axis = 0; axis < BB_AXES && mine->split && in->device->device_fence; axis++)
+    for (int axis = 0; axis < BB_AXES && groups; axis++)
         list[n++] = bb_seat(GPU_MAP_ENCODING_WRG0 + axis, 0);
     for (int axis = 0; axis < BB_AXES && !mine->reduction; axis++) {
         for (int place = 0; place < LONGEST_RUN; place++)
@@ -144,7 +146,7 @@ static void add_tiles_owned(const struct instance *in, uint32_t id)
     const struct bb_inst *inst = &bb->insts[id];
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
         if (bb_owns(inst, bb->tiles[t].logical)) gpu_set_owns(in->data, id, t, true);
-        bool grouped = is_whole(inst) || is_split(bb, inst);
+        bool grouped = is_whole(inst) || is_split(in, inst);
         if (bb_owns(inst, bb->tiles[t].logical) && grouped) gpu_put_nest_tiles(in->data, id, t);
         if (bb_reduces(bb, inst, bb->tiles[t].logical)) gpu_set_reduces(in->data, id, t, true);
     }
@@ -214,7 +216,8 @@ static void add_parts(const struct instance *in, uint32_t id)
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
         if (!bb_reduces(bb, &bb->insts[id], bb->tiles[t].logical)) continue;
         gpu_put_part_tile(in->data, t);
-        gpu_set_dividers(in->data, t, dividers, in->device->device_fence ? 3 : 2);
+        bool groups = bb->logicals[bb->tiles[t].logical].split == BB_SPLIT_GROUPS && in->device->device_fence;
+        gpu_set_dividers(in->data, t, dividers, groups ? 3 : 2);
         gpu_put_part_tiles(in->data, id, t);
         gpu_set_is_part(in->data, t, true);
     }
@@ -226,14 +229,14 @@ static void add_insts(const struct instance *in)
         const struct bb_inst *inst = &in->bb->insts[i];
         if (inst->kind == BB_STORE) gpu_put_store(in->data, i);
         if (is_whole(inst)) gpu_put_whole(in->data, i);
-        if (is_whole(inst) || is_split(in->bb, inst)) gpu_put_grouped(in->data, i);
+        if (is_whole(inst) || is_split(in, inst)) gpu_put_grouped(in->data, i);
         if (is_copy(inst)) gpu_put_copy_inst(in->data, i);
         if (inst->buffer != BB_NONE) add_caches(in, i);
         if (is_widest(in->bb, i)) gpu_put_widest(in->data, i);
         add_swappable(in, i);
         if (inst->kind == BB_STEP) {
             gpu_put_step(in->data, i);
-            if (is_split(in->bb, inst)) add_parts(in, i);
+            if (is_split(in, inst)) add_parts(in, i);
             gpu_set_initial(in->data, i, inst->partner);
             if (inst->scan) gpu_set_scans(in->data, i, true);
             if (inst->n_more) gpu_set_more_parts(in->data, i, inst->n_more);
@@ -356,7 +359,7 @@ static unsigned part_scalars(const struct instance *in, enum scalar_type type)
     unsigned most = 0;
     for (uint32_t i = 0; i < in->bb->n_insts; i++) {
         struct bb_combination c;
-        if (!is_split(in->bb, &in->bb->insts[i]) || !bb_combination(in->bb, i, &c)) continue;
+        if (!is_split(in, &in->bb->insts[i]) || !bb_combination(in->bb, i, &c)) continue;
         unsigned n = bb_combined_scalars(&in->bb->insts[i], &c, type);
         if (n > most) most = n;
     }

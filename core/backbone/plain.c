@@ -302,7 +302,7 @@ static bool in_split(const struct backbone *bb, uint32_t logical)
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         const struct bb_inst *inst = &bb->insts[i];
         for (unsigned j = 0; j < inst->n_logicals && inst->kind == BB_STEP && bb_owns(inst, logical); j++)
-            if (bb->logicals[inst->logicals[j]].split) return true;
+            if (bb->logicals[inst->logicals[j]].split == BB_SPLIT_GROUPS) return true;
     }
     return false;
 }
@@ -314,7 +314,7 @@ static bool is_divided(const struct maker *m, uint32_t logical)
 {
     const struct bb_logical *l = &m->bb->logicals[logical];
     bool row = m->n_nest && m->nest[0] == logical && !in_split(m->bb, logical);
-    return is_main(m->bb, logical) && l->extent > 1 && (l->split || row);
+    return is_main(m->bb, logical) && l->extent > 1 && (l->split == BB_SPLIT_GROUPS || row);
 }
 
 /* Of a reduction over several logicals the longest one is divided. */
@@ -348,7 +348,7 @@ static void add_parts(struct maker *m)
             p.levels[l][0].role = ITEMS_OF_GROUP;
         else
             cut(m, &p, l, 1, group, ITEMS_OF_GROUP);
-        if (m->bb->logicals[l].split && group > largest) largest = group;
+        if (m->bb->logicals[l].split == BB_SPLIT_GROUPS && group > largest) largest = group;
     }
     if (largest)
         add(m, &p, arena_printf(m->arena, "one group per result, reductions in %" PRId64 " parts", largest));
@@ -362,7 +362,7 @@ static uint32_t divided_by_groups(const struct maker *m)
     for (uint32_t i = 0; i < m->bb->n_insts; i++)
         reductions += m->bb->insts[i].kind == BB_STEP;
     for (uint32_t l = 0; l < m->bb->n_logicals; l++)
-        if (is_main(m->bb, l) && m->bb->logicals[l].split && is_longest(m, l)) found = l;
+        if (is_main(m->bb, l) && m->bb->logicals[l].split == BB_SPLIT_GROUPS && is_longest(m, l)) found = l;
     return reductions == 1 ? found : BB_NONE;
 }
 
