@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/backbone/combine.h"
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/panic.h"

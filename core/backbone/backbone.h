@@ -47,9 +47,6 @@ struct strbuf;
 /* Levels of a logical; logicals of an instruction; scalars that one makes. */
 enum { BB_MAX_LEVELS = 4, BB_MAX_LOGICALS = 8, BB_MAX_PARTS = 8 };
 
-/* Who may divide a reduction: the work-items of a group of a GPU, or these and groups, of any device. */
-enum bb_split { BB_SPLIT_NONE, BB_SPLIT_ITEMS, BB_SPLIT_GROUPS };
-
 struct bb_logical {
     const char *name;
     int64_t extent;  /* main: exact. copy: that of its coordinate (what is staged depends on decisions) */
@@ -63,7 +60,7 @@ struct bb_logical {
     unsigned n_spans;             /* of a copy: those of `of`; 0 is the same as 1 */
     const int64_t *spans;         /* ascending, the first is the extent */
     bool scanned;                 /* a STEP that is a scan runs over it, perhaps beside an output */
-    enum bb_split split;          /* who may divide its reduction (combine.h) */
+    uint8_t split;                /* enum bb_split: who may divide its reduction (combine.h) */
 };
 
 struct bb_tile {
@@ -202,11 +199,6 @@ static inline unsigned bb_parts(const struct bb_inst *inst)
 {
     return 1 + inst->n_more;
 }
-static inline bool bb_may_split(const struct bb_logical *l, bool gpu)
-{
-    return l->split == BB_SPLIT_GROUPS || (l->split == BB_SPLIT_ITEMS && gpu);
-}
-
 static inline enum scalar_type bb_part_type(const struct bb_inst *inst, unsigned part)
 {
     return part ? inst->more[part - 1] : inst->type;

@@ -16,9 +16,10 @@
  * All parts of a sum but the first start from the neutral element, so that the initial value enters once.
  * Those of a selection all start from the initial value: however often it enters, the best one is the same.
  *
- * A reduction with so many results that they fill a device is not split by groups, nor on a CPU. Work-items of
- * a group of a GPU may still divide it, so that more of them share what the group staged: of a product of 1024
- * x 1024 by 1024 x 1024, 256 times 4 work-items compute 8 rows. With more results than that it is not split. */
+ * A reduction with so many results that they fill a device is not split by groups, nor on a CPU. Work-items
+ * of a group of a GPU may still divide it, so that more of them share what the group staged: of a product of
+ * 1024 x 1024 by 1024 x 1024, 256 times 4 work-items compute 8 rows. With more results than that it is not
+ * split. */
 #include "core/backbone/combine.h"
 
 #include <math.h>
@@ -237,6 +238,12 @@ void bb_mark_split(struct backbone *bb)
         if (runs_over_scan(bb, step) || !bb_combination(bb, i, &c)) continue;
         for (unsigned j = 0; j < step->n_logicals; j++)
             if (bb_reduces(bb, step, step->logicals[j]))
-                bb->logicals[step->logicals[j]].split = results < MANY_RESULTS ? BB_SPLIT_GROUPS : BB_SPLIT_ITEMS;
+                bb->logicals[step->logicals[j]].split =
+                    results < MANY_RESULTS ? BB_SPLIT_GROUPS : BB_SPLIT_ITEMS;
     }
+}
+
+bool bb_may_split(const struct bb_logical *l, bool gpu)
+{
+    return l->split == BB_SPLIT_GROUPS || (l->split == BB_SPLIT_ITEMS && gpu);
 }

@@ -39,7 +39,12 @@ void bb_combine(const struct bb_inst *step, const struct bb_combination *c, cons
 /* The most results of a reduction that work-items may divide; 0: there is none. */
 double bb_split_results(const struct backbone *bb);
 
-/* Marks the logicals that work-items of a group, or groups, may divide among them (bb_logical.split). */
+/* Who may divide a reduction: the work-items of a group of a GPU, or these and groups, of any device. */
+enum bb_split { BB_SPLIT_NONE, BB_SPLIT_ITEMS, BB_SPLIT_GROUPS };
+
+/* Sets bb_logical.split of all logicals. */
 void bb_mark_split(struct backbone *bb);
+/* Whether work-items of a device may divide the logical's reduction. */
+bool bb_may_split(const struct bb_logical *l, bool gpu);
 
 #endif

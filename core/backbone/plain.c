@@ -11,6 +11,7 @@
 #include <inttypes.h>
 
 #include "core/backbone/backbone.h"
+#include "core/backbone/combine.h"
 #include "core/backbone/seat.h"
 #include "core/base/arena.h"
 

@@ -320,3 +320,47 @@ Test(gpu_space, few_dead_ends_at_full_size)
     gpu_space_dead_ends(&(struct kernel_case){"matmul", "M=768,N=1000,K=96"}, 78);
     gpu_space_dead_ends(&(struct kernel_case){"gemv", "M=4096,N=4096"}, 54);
 }
+
+/* ---- who divides a reduction ---- */
+
+/* Leaves in which a dimension that the product reduces is of the kind. */
+static int gpu_space_divided(const char *sizes, bool gpu, enum bb_dim_kind kind)
+{
+    enum { DESCENTS = 200 };
+    struct bb_device device = kernel_device;
+    device.gpu = gpu;
+    device.device_fence = true;
+    struct kernel_fixture f;
+    kernel_open(&f, &(struct kernel_case){"matmul", sizes}, &device, NULL);
+    struct space_state *st = kernel_root(f.space);
+    struct bb_candidate *c = bb_candidate_new(f.bb, f.arena);
+    struct pcg32 rng = pcg32_seed(7, 5);
+    int found = 0;
+    for (int i = 0; i < DESCENTS; i++) {
+        space_mark mark = space_snapshot(st);
+        const char *why = NULL;
+        bool divided = false, leaf = kernel_descend(st, &rng);
+        if (leaf) cr_assert(bb_decode(f.bb, st, c, &why), "%s", why);
+        for (uint32_t d = 0; leaf && d < f.bb->n_dims; d++)
+            divided |=
+                c->live[f.bb->n_insts + d] && c->kind[d] == kind &&
+                bb_reduces(f.bb, &f.bb->insts[f.bb->dims[d].inst], f.bb->tiles[f.bb->dims[d].tile].logical);
+        found += divided;
+        space_rollback(st, mark);
+    }
+    space_state_free(st);
+    kernel_close(&f);
+    return found;
+}
+
+/* 2^16, 2^18 and 2^22 results. */
+Test(gpu_space, many_results_are_divided_by_work_items_of_a_gpu_alone)
+{
+    cr_expect_gt(gpu_space_divided("M=256,N=256,K=64", false, BB_THREAD), 0);
+    cr_expect_gt(gpu_space_divided("M=256,N=256,K=64", true, BB_BLOCK), 0);
+    cr_expect_gt(gpu_space_divided("M=512,N=512,K=64", true, BB_THREAD), 0);
+    cr_expect_eq(gpu_space_divided("M=512,N=512,K=64", true, BB_BLOCK), 0);
+    cr_expect_eq(gpu_space_divided("M=512,N=512,K=64", false, BB_THREAD), 0);
+    cr_expect_eq(gpu_space_divided("M=512,N=512,K=64", false, BB_BLOCK), 0);
+    cr_expect_eq(gpu_space_divided("M=2048,N=2048,K=64", true, BB_THREAD), 0);
+}
