@@ -59,6 +59,7 @@ static bool start_embedded(struct agents *a, struct diag *d)
     a->serve = (struct serve_options){.context = a->context,
                                       .endpoint = inproc,
                                       .device = a->device,
+                                      .runners = a->options.runners,
                                       .data = a->options.data,
                                       .stop_fd = eventfd(0, EFD_CLOEXEC),
                                       .embedded = true};

@@ -238,6 +238,7 @@ static bool find_device(struct tune *t, struct diag *d)
                                           .fleet = o->fleet,
                                           .keys = o->keys,
                                           .device = o->device,
+                                          .runners = o->runners,
                                           .data = t->data,
                                           .stop_fd = o->stop_fd,
                                           .progress = &t->progress};

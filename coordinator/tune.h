@@ -30,6 +30,7 @@ struct tune;
 struct tune_options {
     const char *path, *text, *sizes;
     const char *device;           /* selector; NULL: the first */
+    unsigned runners;             /* of the embedded agent; 0: as evaluator_new() says */
     const char *const *baselines; /* the user's own kernels, as baseline.h reads them */
     unsigned n_baselines;
     struct given_files data; /* the user's; what it does not name is generated */

@@ -44,8 +44,9 @@ static bool read_options(const struct cli_args *a, struct arena *arena, struct t
     if (cli_given(a, CLI_PARAM) && !bb_parse_parameters(a->value[CLI_PARAM], &o->lowering, d)) return false;
     if (!cli_positive(a, CLI_TEXT_LIMIT, 0, &kib, d)) return false;
     o->most_text_bytes = (size_t)(kib < LIMIT_TEXT_KIB_MOST ? kib : LIMIT_TEXT_KIB_MOST) << 10;
-    return cli_read_data(a, arena, &o->data, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
-           cli_share(a, CLI_DISTANCE, &o->distance, d) && cli_share(a, CLI_AUDIT_CUTS, &o->audit_cuts, d) &&
+    return cli_read_data(a, arena, &o->data, d) && cli_runners(a, &o->runners, d) &&
+           cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_share(a, CLI_DISTANCE, &o->distance, d) &&
+           cli_share(a, CLI_AUDIT_CUTS, &o->audit_cuts, d) &&
            cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
            cli_seconds(a, CLI_TIME, &o->time_s, d);
 }
@@ -285,16 +286,20 @@ static bool refuse_others(const struct cli_args *a, struct diag *d)
                               runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE}, keys[] = {CLI_KEYS},
                               recorded[] = {CLI_RECORDED};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to a Lift program", d) &&
-           cli_refuse(a, runners, 1, "applies only with --space, or to 'thresh agent'", d) &&
+           (!cli_given(a, CLI_RECORDED) ||
+            cli_refuse(a, runners, 1, "does not apply with --recorded: nothing is run", d)) &&
            (cli_given(a, CLI_LISTEN) || cli_refuse(a, keys, 1, "needs --listen tcp://ADDRESS:PORT", d)) &&
            (!cli_given(a, CLI_RECORDED) || cli_refuse(a, measured, sizeof measured / sizeof measured[0],
                                                       "does not apply with --recorded: nothing is run", d)) &&
            (!cli_given(a, CLI_LAUNCH) ||
-            (cli_refuse(a, device, 1, "does not apply with --launch; write for example local:2,device=gpu",
+            (cli_refuse(a, runners, 1, "does not apply with --launch; write for example local:2,runners=4",
+                        d) &&
+             cli_refuse(a, device, 1, "does not apply with --launch; write for example local:2,device=gpu",
                         d) &&
              cli_refuse(a, recorded, 1, "does not apply with --launch: nothing is measured", d))) &&
            (!cli_given(a, CLI_LISTEN) ||
-            cli_refuse(a, device, 1, "does not apply with --listen; give it to 'thresh agent'", d));
+            (cli_refuse(a, runners, 1, "does not apply with --listen; give it to 'thresh agent'", d) &&
+             cli_refuse(a, device, 1, "does not apply with --listen; give it to 'thresh agent'", d)));
 }
 
 /* What is about the bound. The description is also that of the device for which recorded timings stand. */
@@ -401,16 +406,18 @@ const struct cli_command cli_tune = {
               CLI_TAKES(BASELINE),
               CLI_TAKES(RUNNERS),
               CLI_TAKES(LEARN_FROM)},
-    .notes = {{CLI_CUT, "auto|none|all|NAMES",
-               "cut the program into kernels that run one after the other, at values that 'thresh lift cut' "
-               "lists; auto tries one kernel and cuts, and takes the fastest (default auto)"},
-              {CLI_OUT, "DIR",
-               "folder for best.cl, best.json and host.c (default thresh-out); with --space for best.json "
-               "(default: "
-               "not written)"},
-              {CLI_TIMEOUT, "10s", "with --space: time limit of one run of the command (default 60s)"},
-              {CLI_RUNNERS, "N",
-               "with --space: number of commands that run at the same time (default 1, at most 256)"}},
+    .notes =
+        {{CLI_CUT, "auto|none|all|NAMES",
+          "cut the program into kernels that run one after the other, at values that 'thresh lift cut' "
+          "lists; auto tries one kernel and cuts, and takes the fastest (default auto)"},
+         {CLI_OUT, "DIR",
+          "folder for best.cl, best.json and host.c (default thresh-out); with --space for best.json "
+          "(default: "
+          "not written)"},
+         {CLI_TIMEOUT, "10s", "with --space: time limit of one run of the command (default 60s)"},
+         {CLI_RUNNERS, "N",
+          "runner processes, which build and measure, at most 16 (default: 2 on a CPU, 4 on a GPU); with "
+          "--space: number of commands that run at the same time (default 1, at most 256)"}},
     .help = cli_tune_help,
     .run = run,
 };

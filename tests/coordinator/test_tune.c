@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/limits.h"
+#include "coordinator/agents_state.h"
 #include "coordinator/best.h"
 #include "coordinator/session_state.h"
 #include "coordinator/tune_state.h"
@@ -116,6 +118,28 @@ Test(tune, a_search_of_nothing_but_large_texts_ends)
     cr_assert_eq(r->search.evaluations, 0);
     cr_assert_eq(r->search.oversized + r->search.duplicates, 50);
     tune_free(t);
+    free(text);
+    diag_free(d);
+}
+
+/* It takes as many jobs as they do. */
+Test(tune, the_embedded_agent_has_the_runners_that_the_user_wants, .timeout = 60)
+{
+    struct diag *d = diag_new();
+    char *text = tune_test_text(d);
+    for (unsigned runners = 1; runners <= 3; runners += 2) {
+        struct tune_options o = tune_test_options(text, NULL, 6);
+        o.runners = runners;
+        struct tune *t = tune_new(&o, d);
+        cr_assert_not_null(t);
+        while (agents_evaluator.room(t->agents) == 0)
+            agents_evaluator.collect(t->agents, 1000);
+        unsigned jobs = 0;
+        while (roster_take_credit(t->agents->roster) >= 0)
+            jobs++;
+        cr_expect_eq(jobs, runners * AGENT_RUNNER_JOBS);
+        tune_free(t);
+    }
     free(text);
     diag_free(d);
 }

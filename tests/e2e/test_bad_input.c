@@ -168,8 +168,13 @@ Test(bad_input, options_that_say_nothing_here)
             "--space does not apply to a Lift program");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--timeout", "5s"),
             "--timeout does not apply to a Lift program");
-    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2"),
-            "--runners applies only with --space");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2", "--listen", "tcp://127.0.0.1:*"),
+            "--runners does not apply with --listen");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2", "--launch", "local:2"),
+            "--runners does not apply with --launch");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "2", "--recorded", "no-such.db"),
+            "--runners does not apply with --recorded");
+    refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--runners", "x"), "--runners: ");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--listen", "tcp://127.0.0.1:*", "--device", "cpu"),
             "--device does not apply with --listen");
     refused(E2E_RUN(&cli_tune, axpy, "--size", "N=64", "--no-bound", "--description", "/no/such.json"),
