@@ -67,7 +67,7 @@ static bool make_prior(struct tune *t, struct diag *d)
     const struct mcts_fact facts[] = {{"gpu", t->device.gpu},
                                       {"compute_units", t->device.compute_units},
                                       {"max_work_group", (double)t->device.limits.max_work_group},
-                                      {"results", bb_split_results(t->problem->backbone)}};
+                                      {"results", bb_split_results(t->problem->backbone, t->device.gpu)}};
     t->prior = mcts_prior_new(prior_gpu, t->problem->space, facts, sizeof facts / sizeof facts[0], d);
     return t->prior != NULL;
 }

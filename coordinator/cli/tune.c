@@ -282,24 +282,19 @@ static bool has_input(const struct cli_args *a, struct diag *d)
 static bool refuse_others(const struct cli_args *a, struct diag *d)
 {
     static const enum cli_key others[] = {CLI_SPACE, CLI_COMMAND, CLI_TIMEOUT, CLI_DATA},
-                              measured[] = {CLI_INPUT, CLI_OUTPUT_REFERENCE, CLI_TOLERANCE},
-                              runners[] = {CLI_RUNNERS}, device[] = {CLI_DEVICE}, keys[] = {CLI_KEYS},
+                              measured[] = {CLI_INPUT, CLI_OUTPUT_REFERENCE, CLI_TOLERANCE, CLI_RUNNERS},
+                              of_agent[] = {CLI_RUNNERS, CLI_DEVICE}, keys[] = {CLI_KEYS},
                               recorded[] = {CLI_RECORDED};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to a Lift program", d) &&
-           (!cli_given(a, CLI_RECORDED) ||
-            cli_refuse(a, runners, 1, "does not apply with --recorded: nothing is run", d)) &&
            (cli_given(a, CLI_LISTEN) || cli_refuse(a, keys, 1, "needs --listen tcp://ADDRESS:PORT", d)) &&
            (!cli_given(a, CLI_RECORDED) || cli_refuse(a, measured, sizeof measured / sizeof measured[0],
                                                       "does not apply with --recorded: nothing is run", d)) &&
            (!cli_given(a, CLI_LAUNCH) ||
-            (cli_refuse(a, runners, 1, "does not apply with --launch; write for example local:2,runners=4",
-                        d) &&
-             cli_refuse(a, device, 1, "does not apply with --launch; write for example local:2,device=gpu",
-                        d) &&
+            (cli_refuse(a, of_agent, 2,
+                        "does not apply with --launch; write for example local:2,device=gpu,runners=4", d) &&
              cli_refuse(a, recorded, 1, "does not apply with --launch: nothing is measured", d))) &&
            (!cli_given(a, CLI_LISTEN) ||
-            (cli_refuse(a, runners, 1, "does not apply with --listen; give it to 'thresh agent'", d) &&
-             cli_refuse(a, device, 1, "does not apply with --listen; give it to 'thresh agent'", d)));
+            cli_refuse(a, of_agent, 2, "does not apply with --listen; give it to 'thresh agent'", d));
 }
 
 /* What is about the bound. The description is also that of the device for which recorded timings stand. */

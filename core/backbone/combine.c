@@ -206,13 +206,14 @@ static double results_of(const struct backbone *bb, const struct bb_inst *init)
     return results;
 }
 
-double bb_split_results(const struct backbone *bb)
+double bb_split_results(const struct backbone *bb, bool gpu)
 {
     double most = 0;
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         const struct bb_inst *step = &bb->insts[i];
         for (unsigned j = 0; step->kind == BB_STEP && j < step->n_logicals; j++)
-            if (bb_reduces(bb, step, step->logicals[j]) && bb->logicals[step->logicals[j]].split)
+            if (bb_reduces(bb, step, step->logicals[j]) &&
+                bb_may_split(&bb->logicals[step->logicals[j]], gpu))
                 most = fmax(most, results_of(bb, &bb->insts[step->partner]));
     }
     return most;
@@ -227,19 +228,23 @@ static bool runs_over_scan(const struct backbone *bb, const struct bb_inst *step
     return over;
 }
 
+static enum bb_split dividers_of(double results)
+{
+    if (results < MANY_RESULTS) return BB_SPLIT_GROUPS;
+    return results < MOST_RESULTS ? BB_SPLIT_ITEMS : BB_SPLIT_NONE;
+}
+
 void bb_mark_split(struct backbone *bb)
 {
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         const struct bb_inst *step = &bb->insts[i];
         struct bb_combination c;
-        if (step->kind != BB_STEP) continue;
-        double results = results_of(bb, &bb->insts[step->partner]);
-        if (results >= MOST_RESULTS) continue;
-        if (runs_over_scan(bb, step) || !bb_combination(bb, i, &c)) continue;
-        for (unsigned j = 0; j < step->n_logicals; j++)
-            if (bb_reduces(bb, step, step->logicals[j]))
-                bb->logicals[step->logicals[j]].split =
-                    results < MANY_RESULTS ? BB_SPLIT_GROUPS : BB_SPLIT_ITEMS;
+        if (step->kind != BB_STEP || runs_over_scan(bb, step) || !bb_combination(bb, i, &c)) continue;
+        enum bb_split who = dividers_of(results_of(bb, &bb->insts[step->partner]));
+        for (unsigned j = 0; j < step->n_logicals; j++) {
+            struct bb_logical *l = &bb->logicals[step->logicals[j]];
+            if (bb_reduces(bb, step, step->logicals[j]) && l->split < who) l->split = (uint8_t)who;
+        }
     }
 }
 

@@ -34,12 +34,6 @@ static bool is_copy(const struct bb_inst *inst)
     return inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE;
 }
 
-/* Writes memory, so that it owns all parallel logical dimensions of its nest, and no others. */
-static bool is_whole(const struct bb_inst *inst)
-{
-    return inst->kind == BB_STORE || inst->kind == BB_COPY_STORE;
-}
-
 /* A reduction that work-items of a group, or groups, may divide. */
 static bool is_split(const struct instance *in, const struct bb_inst *inst)
 {
@@ -48,6 +42,18 @@ static bool is_split(const struct instance *in, const struct bb_inst *inst)
             bb_may_split(&in->bb->logicals[inst->logicals[i]], in->device->gpu))
             return true;
     return false;
+}
+
+/* A logical whose reduction groups may divide. */
+static bool groups_divide(const struct instance *in, const struct bb_logical *l)
+{
+    return l->split == BB_SPLIT_GROUPS && in->device->device_fence;
+}
+
+/* Writes memory, so that it owns all parallel logical dimensions of its nest, and no others. */
+static bool is_whole(const struct bb_inst *inst)
+{
+    return inst->kind == BB_STORE || inst->kind == BB_COPY_STORE;
 }
 
 /* ---- objects ---- */
@@ -73,10 +79,9 @@ static void add_seats(const struct instance *in, uint32_t t)
     const struct bb_logical *mine = &bb->logicals[bb->tiles[t].logical];
     int64_t list[1 + BB_AXES * (LONGEST_RUN + 2 * LONGEST_BLOCK_RUN)] = {GPU_MAP_ENCODING_SEQ};
     size_t n = 1;
-    bool groups = mine->split == BB_SPLIT_GROUPS && in->device->device_fence;
     for (int axis = 0; axis < BB_AXES && bb_may_split(mine, in->device->gpu); axis++)
         list[n++] = bb_seat(GPU_MAP_ENCODING_LCL0 + axis, 0);
-    for (int axis = 0; axis < BB_AXES && groups; axis++)
+    for (int axis = 0; axis < BB_AXES && groups_divide(in, mine); axis++)
         list[n++] = bb_seat(GPU_MAP_ENCODING_WRG0 + axis, 0);
     for (int axis = 0; axis < BB_AXES && !mine->reduction; axis++) {
         for (int place = 0; place < LONGEST_RUN; place++)
@@ -216,8 +221,8 @@ static void add_parts(const struct instance *in, uint32_t id)
     for (uint32_t t = 0; t < bb->n_tiles; t++) {
         if (!bb_reduces(bb, &bb->insts[id], bb->tiles[t].logical)) continue;
         gpu_put_part_tile(in->data, t);
-        bool groups = bb->logicals[bb->tiles[t].logical].split == BB_SPLIT_GROUPS && in->device->device_fence;
-        gpu_set_dividers(in->data, t, dividers, groups ? 3 : 2);
+        gpu_set_dividers(in->data, t, dividers,
+                         groups_divide(in, &bb->logicals[bb->tiles[t].logical]) ? 3 : 2);
         gpu_put_part_tiles(in->data, id, t);
         gpu_set_is_part(in->data, t, true);
     }

@@ -142,7 +142,7 @@ static void add_facts(struct pool *p, const struct joining *j)
     pool_add_fact(p, "gpu", j->device.gpu);
     pool_add_fact(p, "compute_units", j->device.compute_units);
     pool_add_fact(p, "max_work_group", (double)j->device.limits.max_work_group);
-    pool_add_fact(p, "results", (double)bb_split_results(j->problem->backbone));
+    pool_add_fact(p, "results", bb_split_results(j->problem->backbone, j->device.gpu));
 }
 
 /* The choices of the pool, ascending; returns how many. */

@@ -122,7 +122,7 @@ Test(tune, a_search_of_nothing_but_large_texts_ends)
     diag_free(d);
 }
 
-/* It takes as many jobs as they do. */
+/* The jobs that it takes at once tell how many it has. */
 Test(tune, the_embedded_agent_has_the_runners_that_the_user_wants, .timeout = 60)
 {
     struct diag *d = diag_new();
