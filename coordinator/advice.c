@@ -55,7 +55,8 @@ static int64_t count_results(const struct backbone *bb)
     return product;
 }
 
-/* Elements of the longest reduction; 0: there is none. *split becomes whether work-items of any device may divide it. */
+/* Elements of the longest reduction; 0: there is none. *split becomes whether work-items of any device may
+ * divide it. */
 static int64_t longest_reduction(const struct backbone *bb, bool *split)
 {
     int64_t longest = 0;
