@@ -13,11 +13,16 @@ static const double BUNDLE = 32, ISSUES = 4, SECTORS = 2, BYTES = 64; /* lanes; 
 static const double ITERATION = 4, BARRIER = 20;                      /* statements */
 static const double SLOWEST = 60;                                     /* log2(cycles) */
 
-/* Of a GPU: what each feature adds to the logarithm of the time, that of the rough estimate first. Fitted to
- * what was measured (experiments/search/fit_estimate.py). */
-static const double FITTED[ESTIMATE_FEATURES] = {0.61,  0.12, -0.16, -0.15, 0.05, -0.11, 0.06,  0.03,
-                                                 0.07,  0.01, 0.05,  -0.01, 0.09, 0.10,  -0.11, 0.17,
-                                                 -0.01, 0.00, 0.04,  -0.03, 0.10, -0.11};
+/* A unit of a GPU, as NVIDIA's of 2022 are. */
+static const double UNIT_GROUPS = 32, UNIT_BUNDLES = 64, UNIT_REGISTERS = 65536, UNIT_LOCAL = 233472;
+static const double ITEM_REGISTERS = 255, OTHER_REGISTERS = 24; /* of a work-item; beside what it holds */
+static const double HIDING = 8;                                 /* bundles that hide half of the latency */
+
+/* Of a GPU: what each feature adds to the logarithm of the time, that of the rough estimate first, then
+ * exposed latency. Fitted to what was measured (experiments/search/fit_estimate.py). */
+static const double FITTED[ESTIMATE_FEATURES + 1] = {0.54,  0.20, -0.18, 0.00,  0.14,  -0.10, 0.09,  0.09,
+                                                     0.20,  0.01, -0.08, -0.09, 0.09,  0.07,  -0.12, 0.12,
+                                                     -0.05, 0.05, 0.00,  0.02,  -0.04, -0.11, 0.51};
 
 /* The share of all groups that the busiest unit has. */
 static double busiest_share(const double *counts, unsigned compute_units)
@@ -56,10 +61,22 @@ double estimate_rough(const double *features)
     return log2(1 + sqrt(squares));
 }
 
-/* features[0]: the rough estimate. */
-static double fitted(const double *features)
+/* Bundles that the busiest unit holds at once, at least one group. */
+static double resident_bundles(const double *c, unsigned compute_units)
 {
-    double sum = 0;
+    double registers = 8 * ceil(fmin(ITEM_REGISTERS, c[CG_COUNT_REGISTERS] + OTHER_REGISTERS) / 8);
+    double bundles = ceil(fmax(1, c[CG_COUNT_ITEMS]) / BUNDLE);
+    double groups = fmin(UNIT_GROUPS, floor(UNIT_BUNDLES / bundles));
+    groups = fmin(groups, floor(UNIT_REGISTERS / (registers * bundles * BUNDLE)));
+    groups = fmin(groups, floor(UNIT_LOCAL / (c[CG_COUNT_LOCAL_BYTES] + 1024))); /* 1 KiB is the driver's */
+    double there_are = ceil(c[CG_COUNT_GROUPS] / (compute_units > 0 ? compute_units : 1));
+    return bundles * fmax(1, fmin(groups, there_are));
+}
+
+/* features[0]: the rough estimate. */
+static double fitted(const double *features, const double *counts, unsigned compute_units)
+{
+    double sum = FITTED[ESTIMATE_FEATURES] * log2(1 + HIDING / resident_bundles(counts, compute_units));
     for (int i = 0; i < ESTIMATE_FEATURES; i++)
         sum += FITTED[i] * features[i];
     return sum;
@@ -77,7 +94,7 @@ void estimate_features(const double *counts, unsigned compute_units, bool gpu, d
     for (int i = 0; i < CG_COUNT_COUNT; i++)
         features[1 + ESTIMATE_RESOURCES + i] = log2(1 + counts[i]);
     features[0] = estimate_rough(features);
-    if (gpu) features[0] = fitted(features);
+    if (gpu) features[0] = fitted(features, counts, compute_units);
 }
 
 void estimate_none(double *features)

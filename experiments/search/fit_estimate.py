@@ -3,8 +3,8 @@
 
     experiments/search/fit_estimate.py experiments/search/pools/*_h100.pool.gz
 
-An implementation's features are logarithms, the rough estimate first (perfmodel/estimate.h). The logarithm of its time is
-taken as their weighted sum and a number of its program. Ridge regression: each program has the weight of 1,000 rows, an
+An implementation's features are logarithms, the rough estimate first (perfmodel/estimate.h), and exposed latency (latency()).
+The logarithm of its time is taken as their weighted sum and a number of its program. Ridge regression: each program has the weight of 1,000 rows, an
 implementation that takes k times as long as the best has 1/k of the best's, and times above 8 times the best count as
 that. Weights shrink to those of the rough estimate alone (1, 0, 0, ...) with the force of SHRINK rows.
 
@@ -18,6 +18,18 @@ import numpy as np
 
 SHRINK, ROWS, LIMIT = 100, 1000, 3  # LIMIT: log2(8)
 RESOURCES = 5
+UNITS = 132  # of the devices of all pools
+GROUPS, ITEMS, REGISTERS, LOCAL_BYTES = (1 + RESOURCES + i for i in range(4))
+
+
+def latency(x):
+    """As perfmodel/estimate.c has it: little where many bundles of work-items are resident."""
+    groups, items, registers, local = (np.exp2(x[:, i]) - 1 for i in (GROUPS, ITEMS, REGISTERS, LOCAL_BYTES))
+    registers = 8 * np.ceil(np.minimum(255, registers + 24) / 8)
+    bundles = np.ceil(np.maximum(1, items.round()) / 32)
+    fit = np.minimum.reduce([np.full(len(x), 32), 64 // bundles, 65536 // (registers * bundles * 32),
+                             233472 // (local.round() + 1024), np.ceil(groups.round() / UNITS)])
+    return np.log2(1 + 8 / (bundles * np.maximum(1, fit)))
 
 
 def read(path):
@@ -37,7 +49,7 @@ def read(path):
     x = np.array(features)
     cycles = np.exp2(x[:, 1:1 + RESOURCES]) - 1
     x[:, 0] = np.log2(1 + np.sqrt((cycles**2).sum(1)))
-    return x, np.log2(times)
+    return np.column_stack([x, latency(x)]), np.log2(times)
 
 
 def fit(pools):

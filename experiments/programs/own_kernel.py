@@ -1,0 +1,86 @@
+"""Kernels that `thresh tune` found on an NVIDIA GPU, as calls that torch_peers.py can time like PyTorch's own.
+
+OpenCL's events have the time from the start to the end of one launch; a peer's time is that of many launches in a CUDA graph, over
+their number. Of a kernel of 10 us the difference is a third. So the PTX that NVIDIA's OpenCL compiler makes of best.cl is loaded as a
+CUDA module and launched in a graph, too:
+
+    call = own_kernel.load("thresh-out")     best.json, best.cl and host.c as `thresh tune --out` writes them
+    call()                                   launches it on PyTorch's current stream
+"""
+import ctypes
+import json
+import re
+
+import torch
+
+PROGRAM_BINARY_SIZES, PROGRAM_BINARIES = 0x1165, 0x1166
+GPU = 1 << 2
+
+
+def check(error, what):
+    if error:
+        raise RuntimeError(f"{what} failed: error {error}")
+
+
+def ptx(text):
+    """What NVIDIA's OpenCL makes of a program."""
+    cl = ctypes.CDLL("libOpenCL.so.1")
+    for function in ("clCreateContext", "clCreateProgramWithSource"):
+        getattr(cl, function).restype = ctypes.c_void_p
+    n = ctypes.c_uint()
+    check(cl.clGetPlatformIDs(0, None, ctypes.byref(n)), "clGetPlatformIDs")
+    platforms = (ctypes.c_void_p * n.value)()
+    check(cl.clGetPlatformIDs(n, platforms, None), "clGetPlatformIDs")
+    device, error = ctypes.c_void_p(), ctypes.c_int()
+    for platform in platforms:
+        if cl.clGetDeviceIDs(ctypes.c_void_p(platform), ctypes.c_ulong(GPU), 1, ctypes.byref(device), None) == 0:
+            break
+    context = ctypes.c_void_p(cl.clCreateContext(None, 1, ctypes.byref(device), None, None, ctypes.byref(error)))
+    check(error.value, "clCreateContext")
+    texts = (ctypes.c_char_p * 1)(text.encode())
+    program = ctypes.c_void_p(cl.clCreateProgramWithSource(context, 1, texts, None, ctypes.byref(error)))
+    check(error.value, "clCreateProgramWithSource")
+    check(cl.clBuildProgram(program, 1, ctypes.byref(device), b"-cl-std=CL1.2", None, None), "clBuildProgram")
+    size = ctypes.c_size_t()
+    check(cl.clGetProgramInfo(program, PROGRAM_BINARY_SIZES, ctypes.sizeof(size), ctypes.byref(size), None), "clGetProgramInfo")
+    binary = ctypes.create_string_buffer(size.value)
+    binaries = (ctypes.c_void_p * 1)(ctypes.addressof(binary))
+    check(cl.clGetProgramInfo(program, PROGRAM_BINARIES, ctypes.sizeof(binaries), binaries, None), "clGetProgramInfo")
+    # Textures are bound otherwise in OpenCL; CUDA refuses the word though no kernel here has any. The registers %envreg0 and
+    # so on, where OpenCL finds offsets of groups and work-items, are not set by CUDA; here offsets are 0.
+    text = binary.value.replace(b", texmode_independent", b"")
+    return re.sub(rb"mov\.[bu](32|64)(\s+%\w+), %envreg\d+;", rb"mov.b\1\2, 0;", text)
+
+
+def arguments(host):
+    """The kernel's arguments, random: buffers and numbers in the order of host.c."""
+    for line in host.splitlines():
+        buffer = re.search(r"cl_mem buffer\d+ = make_buffer\(context, (\d+), ", line)
+        number = re.search(r"cl_float value\d+ = ", line)
+        if buffer:
+            yield torch.rand(int(buffer[1]) // 4, device="cuda") * 2 - 1
+        elif number:
+            yield 0.5
+
+
+def load(folder):
+    with open(f"{folder}/best.json") as file:
+        best = json.load(file)
+    with open(f"{folder}/host.c") as file:
+        values = list(arguments(file.read()))
+    cuda = ctypes.CDLL("libcuda.so.1")
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    torch.cuda.synchronize()
+    check(cuda.cuModuleLoadData(ctypes.byref(module), ptx(best["opencl"])), "cuModuleLoadData")
+    check(cuda.cuModuleGetFunction(ctypes.byref(function), module, best["entry"].encode()), "cuModuleGetFunction")
+    words = [ctypes.c_float(v) if isinstance(v, float) else ctypes.c_void_p(v.data_ptr()) for v in values]
+    pointers = (ctypes.c_void_p * len(words))(*[ctypes.cast(ctypes.byref(w), ctypes.c_void_p) for w in words])
+    local = best["local_size"]
+    groups = [g // n for g, n in zip(best["global_size"], local)]
+
+    def call():
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        check(cuda.cuLaunchKernel(function, *groups, *local, 0, stream, pointers, None), "cuLaunchKernel")
+
+    call.keep = (values, words)
+    return call
