@@ -3,11 +3,19 @@
  * last-level cache. Resources work at the same time but never perfectly so: the estimate is the root of the
  * sum of squares, between the largest and the sum.
  *
+ * That is rough: of a GPU a weighted sum of all features takes its place, corrected by the sum of a hundred
+ * small trees, each of which looks at three features. Both were fitted to measured times
+ * (experiments/search/fit_estimate.py). *Exposed latency* is a feature of theirs alone: little where a unit
+ * holds so many bundles of work-items that some of them can go on while others wait.
+ *
  * A unit of a CPU executes the statements of one work-item after the other, an iteration of a loop costs
  * about four more, and a barrier, which ends a loop over the work-items, twenty. */
 #include "perfmodel/estimate.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "perfmodel/estimate_fitted.h"
 
 static const double BUNDLE = 32, ISSUES = 4, SECTORS = 2, BYTES = 64; /* lanes; a cycle */
 static const double ITERATION = 4, BARRIER = 20;                      /* statements */
@@ -16,13 +24,7 @@ static const double SLOWEST = 60;                                     /* log2(cy
 /* A unit of a GPU, as NVIDIA's of 2022 are. */
 static const double UNIT_GROUPS = 32, UNIT_BUNDLES = 64, UNIT_REGISTERS = 65536, UNIT_LOCAL = 233472;
 static const double ITEM_REGISTERS = 255, OTHER_REGISTERS = 24; /* of a work-item; beside what it holds */
-static const double HIDING = 8;                                 /* bundles that hide half of the latency */
-
-/* Of a GPU: what each feature adds to the logarithm of the time, that of the rough estimate first, then
- * exposed latency. Fitted to what was measured (experiments/search/fit_estimate.py). */
-static const double FITTED[ESTIMATE_FEATURES + 1] = {0.54,  0.20, -0.18, 0.00,  0.14,  -0.10, 0.09,  0.09,
-                                                     0.20,  0.01, -0.08, -0.09, 0.09,  0.07,  -0.12, 0.12,
-                                                     -0.05, 0.05, 0.00,  0.02,  -0.04, -0.11, 0.51};
+static const double HIDING = 8;                                 /* so many bundles hide half of the latency */
 
 /* The share of all groups that the busiest unit has. */
 static double busiest_share(const double *counts, unsigned compute_units)
@@ -73,12 +75,24 @@ static double resident_bundles(const double *c, unsigned compute_units)
     return bundles * fmax(1, fmin(groups, there_are));
 }
 
-/* features[0]: the rough estimate. */
-static double fitted(const double *features, const double *counts, unsigned compute_units)
+static double of_tree(const struct estimate_tree *t, const double *features)
 {
-    double sum = FITTED[ESTIMATE_FEATURES] * log2(1 + HIDING / resident_bundles(counts, compute_units));
-    for (int i = 0; i < ESTIMATE_FEATURES; i++)
-        sum += FITTED[i] * features[i];
+    unsigned leaf = 0;
+    for (int i = 0; i < ESTIMATE_DEPTH; i++)
+        leaf = 2 * leaf + (features[t->feature[i]] >= t->least[i]);
+    return t->add[leaf];
+}
+
+/* features[0]: the rough estimate. */
+static double fitted(const double *features, double latency)
+{
+    double all[ESTIMATE_FEATURES + 1], sum = 0;
+    memcpy(all, features, ESTIMATE_FEATURES * sizeof all[0]);
+    all[ESTIMATE_FEATURES] = latency;
+    for (int i = 0; i <= ESTIMATE_FEATURES; i++)
+        sum += estimate_weights[i] * all[i];
+    for (int i = 0; i < ESTIMATE_TREES; i++)
+        sum += of_tree(&estimate_trees[i], all);
     return sum;
 }
 
@@ -94,7 +108,7 @@ void estimate_features(const double *counts, unsigned compute_units, bool gpu, d
     for (int i = 0; i < CG_COUNT_COUNT; i++)
         features[1 + ESTIMATE_RESOURCES + i] = log2(1 + counts[i]);
     features[0] = estimate_rough(features);
-    if (gpu) features[0] = fitted(features, counts, compute_units);
+    if (gpu) features[0] = fitted(features, log2(1 + HIDING / resident_bundles(counts, compute_units)));
 }
 
 void estimate_none(double *features)

@@ -4,9 +4,9 @@
  *     counts (core/codegen/counts.h)  ->  cycles of the busiest unit, by resource  ->  rough estimate
  *     128 groups, 25640 steps, ...        issue 103 k, banks 132 k, ...                all of them together
  *
- * Of a CPU that is the estimate. Of a GPU it is corrected by weights of all features that were fitted to
- * measured times: of programs that had no part in the fit it orders implementations within twice the best by
- * rank correlations of 0.44 to 0.60, the rough estimate by 0.08 to 0.42 (experiments/search/fit_estimate.py).
+ * Of a CPU that is the estimate. Of a GPU it is corrected by what was fitted to measured times: of matrix
+ * products and a convolution that had no part in the fit it orders implementations within twice the best by
+ * rank correlations of 0.51 to 0.77, the rough estimate by 0.04 to 0.42 (experiments/search/fit_estimate.py).
  *
  * It is no bound: it counts what a compiler may leave out, and its rates are those of no device in
  * particular. */

@@ -1,15 +1,22 @@
 #!/usr/bin/python3
-"""Weights of the estimate of a GPU's time (FITTED of perfmodel/estimate.c), from pools.
+"""Fits the estimate of a GPU's time to pools: writes perfmodel/estimate_fitted.c.
 
-    experiments/search/fit_estimate.py experiments/search/pools/*_h100.pool.gz
+    experiments/search/fit_estimate.py experiments/search/pools/*_h?00.pool.gz >perfmodel/estimate_fitted.c
 
 An implementation's features are logarithms, the rough estimate first (perfmodel/estimate.h), and exposed latency (latency()).
-The logarithm of its time is taken as their weighted sum and a number of its program. Ridge regression: each program has the weight of 1,000 rows, an
-implementation that takes k times as long as the best has 1/k of the best's, and times above 8 times the best count as
-that. Weights shrink to those of the rough estimate alone (1, 0, 0, ...) with the force of SHRINK rows.
+The logarithm of its time is taken as a number of its program, a weighted sum of the features, and a number from each of TREES
+trees, in this order:
 
-Prints, for each pool, how well weights fitted to the *other* pools order it: the rank correlation of all rows and of those
-within twice the best, and the best of the 20 that come first over the best of the pool; then the weights of all pools, as C.
+  - The sum: ridge regression. Weights shrink to those of the rough estimate alone (1, 0, 0, ...) with the force of SHRINK rows.
+  - The trees: gradient boosting on what the sum leaves. A tree compares DEPTH features with a number each; the answers are the
+    bits of the index of what it adds. Leaves shrink to 0 with the force of LEAF_SHRINK rows.
+
+Each program has the weight of 1,000 rows, an implementation that takes k times as long as the best has 1/k of the best's, and
+times above 8 times the best count as that.
+
+Prints to the standard error, for each pool, how well the rough estimate orders it, and the sum and the whole when they are fitted
+to the *other* pools: the rank correlation of all rows and of those within twice the best, and the best of the 20 that come first
+over the best of the pool.
 """
 import gzip
 import sys
@@ -17,6 +24,7 @@ import sys
 import numpy as np
 
 SHRINK, ROWS, LIMIT = 100, 1000, 3  # LIMIT: log2(8)
+TREES, DEPTH, RATE, LEAF_SHRINK, THRESHOLDS = 100, 3, 0.15, 20, 31
 RESOURCES = 5
 UNITS = 132  # of the devices of all pools
 GROUPS, ITEMS, REGISTERS, LOCAL_BYTES = (1 + RESOURCES + i for i in range(4))
@@ -52,12 +60,16 @@ def read(path):
     return np.column_stack([x, latency(x)]), np.log2(times)
 
 
-def fit(pools):
+def weights(y):
+    weight = np.exp2(y.min() - y)
+    return weight * (ROWS / weight.sum())
+
+
+def fit_sum(pools):
     n = pools[0][0].shape[1]
     squares, products = SHRINK * np.eye(n), np.zeros(n)
     for x, y in pools:
-        weight = np.exp2(y.min() - y)
-        weight *= ROWS / weight.sum()
+        weight = weights(y)
         rest = np.minimum(y, y.min() + LIMIT) - x[:, 0]
         rest = rest - np.average(rest, weights=weight)
         z = x - np.average(x, axis=0, weights=weight)
@@ -65,7 +77,59 @@ def fit(pools):
         products += z.T @ (weight * rest)
     b = np.linalg.solve(squares, products)
     b[0] += 1
-    return b
+    return b.round(2)
+
+
+def best_cut(bins, thresholds, leaf, leaves, weight, rest):
+    """The feature and the threshold that divide all leaves best."""
+    best = (-1, 0, 0)
+    n = max(map(len, thresholds)) + 1
+    for feature, of_feature in enumerate(thresholds):
+        if len(of_feature) == 0:
+            continue
+        cell = leaf * n + bins[:, feature]
+        below = np.bincount(cell, weight * rest, leaves * n).reshape(leaves, n).cumsum(1)
+        rows = np.bincount(cell, weight, leaves * n).reshape(leaves, n).cumsum(1)
+        above, more = below[:, -1:] - below, rows[:, -1:] - rows
+        gain = (below**2 / (rows + LEAF_SHRINK) + above**2 / (more + LEAF_SHRINK)).sum(0)[:len(of_feature)]
+        best = max(best, (gain.max(), feature, int(gain.argmax())))
+    return best[1:]
+
+
+def fit_trees(pools, b):
+    """A list of (features, thresholds, numbers to add)."""
+    x = np.vstack([p[0] for p in pools])
+    weight = np.concatenate([weights(y) for _, y in pools])
+    rest = []
+    for (z, y) in pools:
+        of_pool = np.minimum(y, y.min() + LIMIT) - z @ b
+        rest.append(of_pool - np.average(of_pool, weights=weights(y)))
+    rest = np.concatenate(rest)
+    at = np.linspace(0, 1, THRESHOLDS + 2)[1:-1]
+    thresholds = [np.unique(np.quantile(column, at).round(2)) for column in x.T]
+    bins = np.stack([np.searchsorted(t, column, side="right") for t, column in zip(thresholds, x.T)], 1)
+    trees = []
+    for _ in range(TREES):
+        leaf, cuts = np.zeros(len(rest), int), []
+        for level in range(DEPTH):
+            feature, i = best_cut(bins, thresholds, leaf, 1 << level, weight, rest)
+            cuts.append((feature, thresholds[feature][i]))
+            leaf = 2 * leaf + (bins[:, feature] > i)
+        sums = np.bincount(leaf, weight * rest, 1 << DEPTH)
+        add = (RATE * sums / (np.bincount(leaf, weight, 1 << DEPTH) + LEAF_SHRINK)).round(4)
+        rest = rest - add[leaf]
+        trees.append(([f for f, _ in cuts], [t for _, t in cuts], add))
+    return trees
+
+
+def estimate(b, trees, x):
+    total = x @ b
+    for features, thresholds, add in trees:
+        leaf = np.zeros(len(x), int)
+        for feature, threshold in zip(features, thresholds):
+            leaf = 2 * leaf + (x[:, feature] >= threshold)
+        total += add[leaf]
+    return total
 
 
 def ranks(v):
@@ -74,26 +138,42 @@ def ranks(v):
     return order
 
 
-def quality(b, x, y):
-    estimate, top = x @ b, y < y.min() + 1
-    correlation = [np.corrcoef(ranks(estimate[of]), ranks(y[of]))[0, 1] for of in (slice(None), top)]
-    return (*correlation, 2**(y[np.argsort(estimate)[:20]].min() - y.min()))
+def quality(estimated, y):
+    top = y < y.min() + 1
+    correlation = [np.corrcoef(ranks(estimated[of]), ranks(y[of]))[0, 1] for of in (slice(None), top)]
+    return "{:.2f} {:.2f} {:.2f}".format(*correlation, 2**(y[np.argsort(estimated)[:20]].min() - y.min()))
+
+
+def print_qualities(paths, pools):
+    print("| pool | rows | rough estimate: all, within 2, first 20 | sum | sum and trees |\n|---|---|---|---|---|", file=sys.stderr)
+    for i, (path, (x, y)) in enumerate(zip(paths, pools)):
+        others = pools[:i] + pools[i + 1:]
+        b = fit_sum(others)
+        cells = [quality(e, y) for e in (x[:, 0], x @ b, estimate(b, fit_trees(others, b), x))]
+        print(f"| {path.split('/')[-1].split('.')[0]} | {len(y)} | " + " | ".join(cells) + " |", file=sys.stderr)
+
+
+def print_c(b, trees):
+    print("/* Generated: see the head of experiments/search/fit_estimate.py. */\n#include \"perfmodel/estimate_fitted.h\"\n")
+    print("const double estimate_weights[ESTIMATE_FEATURES + 1] = {")
+    for i in range(0, len(b), 8):
+        print("    " + " ".join(f"{w + 0:g}," for w in b[i:i + 8]))
+    print("};\n\nconst struct estimate_tree estimate_trees[ESTIMATE_TREES] = {")
+    for features, thresholds, add in trees:
+        cells = ["{" + ", ".join(f"{v + 0:g}" for v in list_) + "}" for list_ in (features, thresholds, add)]
+        print(f"    {{{cells[0]}, {cells[1]},\n     {cells[2]}}},")
+    print("};")
 
 
 def main(paths):
     pools = [read(p) for p in paths]
-    rough = np.zeros(pools[0][0].shape[1])
-    rough[0] = 1
-    print("| pool | rows | rough estimate: all, within 2, first 20 | fitted to the other pools |\n|---|---|---|---|")
-    for i, path in enumerate(paths):
-        others = pools[:i] + pools[i + 1:]
-        cells = ["{:.2f} {:.2f} {:.2f}".format(*quality(b, *pools[i]))
-                 for b in [rough] + ([fit(others)] if others else [])]
-        print(f"| {path.split('/')[-1].split('.')[0]} | {len(pools[i][1])} | " + " | ".join(cells) + " |")
-    print("\n" + ", ".join(f"{b:.2f}" for b in fit(pools)))
+    if len(pools) > 1:
+        print_qualities(paths, pools)
+    b = fit_sum(pools)
+    print_c(b, fit_trees(pools, b))
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
-        sys.exit("usage: fit_estimate.py POOL.pool.gz...")
+        sys.exit("usage: fit_estimate.py POOL.pool.gz... >perfmodel/estimate_fitted.c")
     main(sys.argv[1:])
