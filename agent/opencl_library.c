@@ -86,6 +86,10 @@ enum { NO_PLATFORM = -1001 }; /* CL_PLATFORM_NOT_FOUND_KHR: what loaders say wit
     X(cl_int, clEnqueueFillBuffer, \
       (cl_command_queue q, cl_mem m, const void *unit, size_t unit_bytes, size_t from, size_t bytes, WAITS), \
       (q, m, unit, unit_bytes, from, bytes, n_waits, waits, event)) \
+    X(void *, clEnqueueMapBuffer, \
+      (cl_command_queue q, cl_mem m, cl_bool blocking, cl_map_flags flags, size_t from, size_t bytes, WAITS, \
+       cl_int *error), \
+      (q, m, blocking, flags, from, bytes, n_waits, waits, event, error)) \
     X(cl_int, clEnqueueNDRangeKernel, \
       (cl_command_queue q, cl_kernel k, cl_uint n, const size_t *from, const size_t *global, \
        const size_t *local, WAITS), \

@@ -90,7 +90,8 @@ static cl_int make_buffers(struct runner *r)
         if (v->output) error = make_output(r, b);
         if (!error && verify_is_input(v)) error = make_inputs(r, b);
     }
-    r->scratch = memset(base_malloc(largest), 0, largest);
+    r->scratch = memset(base_malloc(GUARDED_ZONE), 0, GUARDED_ZONE);
+    if (!error) download_open(&r->download, r->context, r->queue, largest);
     return error;
 }
 

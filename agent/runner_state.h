@@ -3,6 +3,7 @@
 #ifndef THRESH_AGENT_RUNNER_STATE_H
 #define THRESH_AGENT_RUNNER_STATE_H
 
+#include "agent/download.h"
 #include "agent/guarded.h"
 #include "agent/measure.h"
 #include "agent/retire.h"
@@ -22,7 +23,8 @@ struct runner {
     struct measure_hold hold;           /* on a GPU: while a CPU is held, its host enqueues nothing */
     cl_mem (*inputs)[VERIFY_MOST_SETS]; /* [n_buffers] */
     struct guarded *outputs;            /* [n_buffers] */
-    unsigned char *scratch;             /* the largest output, or a guard zone */
+    struct download download;           /* for arrays that are compared */
+    unsigned char *scratch;             /* a guard zone */
     struct retire retire;
 };
 

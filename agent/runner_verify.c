@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "agent/opencl.h"
+#include "agent/verify_judge.h"
 
 enum { FIXED_EXTREMES = 4 }; /* sets on which every kernel is verified */
 static const double EXTREMES_NS =
@@ -116,39 +117,53 @@ static bool check_zones(struct job *j)
     return true;
 }
 
+static bool cannot_read(struct job *j, cl_int error)
+{
+    return runner_fail(j, EVAL_LAUNCH_ERROR, "cannot read the output: %s", opencl_error_name(error));
+}
+
 static bool read_output(struct job *j, unsigned b, void *to)
 {
     struct runner *r = j->runner;
     cl_int error =
         clEnqueueReadBuffer(r->queue, r->outputs[b].view, CL_TRUE, 0, r->outputs[b].bytes, to, 0, NULL, NULL);
-    return !error ||
-           runner_fail(j, EVAL_LAUNCH_ERROR, "cannot read the output: %s", opencl_error_name(error));
+    return !error || cannot_read(j, error);
 }
 
-static bool explain_wrong(struct job *j, const struct verify_buffer *v, unsigned set, int64_t at)
+static bool explain_wrong(struct job *j, const struct verify_check *c)
 {
+    const struct verify_buffer *v = c->b;
+    const unsigned set = c->set;
+    const int64_t at = c->at;
     const char *inputs = set == VERIFY_EXACT ? "exact" : set == VERIFY_TIMING ? "timing" : "extreme";
-    const void *got = j->runner->scratch;
     char element[80];
     if (v->name && verify_outputs(j->runner->task) > 1)
         snprintf(element, sizeof element, "output %.40s[%lld]", v->name, (long long)at);
     else
         snprintf(element, sizeof element, "output %lld", (long long)at);
-    if (verify_unwritten(v->type, got, at))
+    if (verify_unwritten(v->type, c->got, 0))
         return runner_fail(j, EVAL_WRONG_RESULT, "%s is not written (%s inputs)", element, inputs);
     return runner_fail(j, EVAL_WRONG_RESULT, "%s is %.9g, expected %.9g (%s inputs)", element,
-                       verify_get(v->type, got, at), verify_get(v->type, v->data[set], at), inputs);
+                       verify_get(v->type, c->got, 0), verify_get(v->type, v->data[set], at), inputs);
+}
+
+static bool take_part(void *ctx, const void *part, size_t bytes)
+{
+    struct verify_check *c = ctx;
+    return verify_check_part(c, part, (int64_t)(bytes / scalar_type_bytes(c->b->type)));
 }
 
 /* k: which of the outputs buffer b is. */
 static bool check_output(struct job *j, unsigned k, unsigned b, unsigned set)
 {
-    const struct verify_task *t = j->runner->task;
-    const struct verify_buffer *v = &t->buffers[b];
-    if (!read_output(j, b, j->runner->scratch)) return false;
-    const struct verify_tolerance tolerance = j->set.tolerance[k * t->n_sets + set];
-    int64_t at = verify_wrong(t, b, set, j->runner->scratch, tolerance, runner_say_alive, j->runner);
-    return at < 0 || explain_wrong(j, v, set, at);
+    struct runner *r = j->runner;
+    const struct verify_tolerance tolerance = j->set.tolerance[k * r->task->n_sets + set];
+    struct verify_check c = verify_check_of(r->task, b, set, tolerance, runner_say_alive, r);
+    cl_int error = download(&r->download, r->outputs[b].view, r->outputs[b].bytes, take_part, &c);
+    bool ok = !error && c.at < 0 && verify_check_end(&c);
+    verify_check_free(&c);
+    if (error) return cannot_read(j, error);
+    return ok || explain_wrong(j, &c);
 }
 
 static bool run_set(struct job *j, unsigned set)

@@ -1,11 +1,5 @@
-/* The task: arrays in shared memory, elements of every type, comparison of outputs with the reference.
- *
- *     reference   got                 tolerance 0.01
- *     2           2.001               equal
- *     inf         inf                 equal; nothing else is
- *     NaN         NaN                 equal, but for the NaN that outputs are filled with
- *
- * An output that still has the bytes that it was filled with was not written, whatever the reference is. */
+/* The task: arrays in shared memory, elements of every type, fills. An output that still has the bytes that
+ * it was filled with was not written, whatever the reference is. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "agent/verify.h"
 
@@ -20,49 +14,9 @@
 #include "core/backbone/backbone.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
-#include "core/base/half.h"
 #include "core/lift/lift.h"
 
 _Static_assert((int)VERIFY_MOST_OUTPUTS == (int)LIFT_MAX_OUTPUTS, "a program has more outputs");
-
-/* ---- arrays ---- */
-
-double verify_get(enum scalar_type type, const void *data, int64_t i)
-{
-    switch (type) {
-    case SCALAR_FLOAT:
-        return (double)((const float *)data)[i];
-    case SCALAR_DOUBLE:
-        return ((const double *)data)[i];
-    case SCALAR_HALF:
-        return half_to_double(((const uint16_t *)data)[i]);
-    case SCALAR_INT:
-        return ((const int32_t *)data)[i];
-    default:
-        return ((const uint8_t *)data)[i * scalar_type_bytes(type)];
-    }
-}
-
-void verify_put(enum scalar_type type, void *data, int64_t i, double value)
-{
-    switch (type) {
-    case SCALAR_FLOAT:
-        ((float *)data)[i] = (float)value;
-        break;
-    case SCALAR_DOUBLE:
-        ((double *)data)[i] = value;
-        break;
-    case SCALAR_HALF:
-        ((uint16_t *)data)[i] = half_of_double(value);
-        break;
-    case SCALAR_INT:
-        ((int32_t *)data)[i] = (int32_t)value;
-        break;
-    default:
-        ((uint8_t *)data)[i * scalar_type_bytes(type)] = value != 0;
-        break;
-    }
-}
 
 /* ---- fills ---- */
 
@@ -244,56 +198,4 @@ unsigned verify_output(const struct verify_task *t, unsigned output)
     while (!t->buffers[b].output || output-- > 0)
         b++;
     return b;
-}
-
-/* ---- comparison ---- */
-
-/* Whether an output that is not within the tolerance is right all the same. */
-static bool is_right(const struct verify_buffer *b, const void *got, int64_t i, double x, double y)
-{
-    return verify_same(x, y) && !verify_unwritten(b->type, got, i);
-}
-
-static int64_t compare_floats(const struct verify_buffer *b, const float *want, const float *got,
-                              double allowed, int64_t from)
-{
-    for (int64_t i = from; i < b->elements; i++) {
-        double x = (double)got[i], y = (double)want[i];
-        if (!(fabs(x - y) <= allowed) && !is_right(b, got, i, x, y)) return i;
-    }
-    return -1;
-}
-
-/* With the tolerance that the user states. */
-static int64_t compare_stated(const struct verify_buffer *b, const void *want, const void *got,
-                              double tolerance, int64_t from)
-{
-    for (int64_t i = from; i < b->elements; i++) {
-        double x = verify_get(b->type, got, i), y = verify_get(b->type, want, i);
-        if (!(fabs(x - y) <= tolerance * fmax(1, fabs(y))) && !is_right(b, got, i, x, y)) return i;
-    }
-    return -1;
-}
-
-int64_t verify_compare_from(const struct verify_buffer *b, unsigned set, const void *got,
-                            struct verify_tolerance tolerance, int64_t from)
-{
-    const void *want = b->data[set];
-    if (tolerance.stated && !verify_integer(b->type))
-        return compare_stated(b, want, got, tolerance.absolute, from);
-    bool exact = tolerance.exact || verify_integer(b->type);
-    if (exact && !memcmp(want, got, b->bytes)) return -1;
-    double allowed = exact ? 0 : tolerance.absolute; /* exact: -0 and 0 are one value */
-    if (b->type == SCALAR_FLOAT) return compare_floats(b, want, got, allowed, from);
-    for (int64_t i = from; i < b->elements; i++) {
-        double x = verify_get(b->type, got, i), y = verify_get(b->type, want, i);
-        if (!(fabs(x - y) <= allowed) && !is_right(b, got, i, x, y)) return i;
-    }
-    return -1;
-}
-
-int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *got,
-                       struct verify_tolerance tolerance)
-{
-    return verify_compare_from(b, set, got, tolerance, 0);
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/half.h"
 #include "core/lift/range.h"
 #include "core/lift/scalar.h"
 
@@ -120,24 +121,79 @@ static inline bool verify_same(double x, double y)
     return x == y || (isnan(x) && isnan(y));
 }
 
-/* Element i of an array of the given type as a number, and the other way (rounded to nearest). */
-double verify_get(enum scalar_type type, const void *data, int64_t i);
-void verify_put(enum scalar_type type, void *data, int64_t i, double value);
+/* Element i of an array of the given type as a number, and the other way (rounded to nearest). Inline: they
+ * are called for every element of arrays of a GB. */
+static inline double verify_get(enum scalar_type type, const void *data, int64_t i)
+{
+    switch (type) {
+    case SCALAR_FLOAT:
+        return (double)((const float *)data)[i];
+    case SCALAR_DOUBLE:
+        return ((const double *)data)[i];
+    case SCALAR_HALF:
+        return half_to_double(((const uint16_t *)data)[i]);
+    case SCALAR_INT:
+        return ((const int32_t *)data)[i];
+    default:
+        return ((const uint8_t *)data)[i];
+    }
+}
+static inline void verify_put(enum scalar_type type, void *data, int64_t i, double value)
+{
+    switch (type) {
+    case SCALAR_FLOAT:
+        ((float *)data)[i] = (float)value;
+        break;
+    case SCALAR_DOUBLE:
+        ((double *)data)[i] = value;
+        break;
+    case SCALAR_HALF:
+        ((uint16_t *)data)[i] = half_of_double(value);
+        break;
+    case SCALAR_INT:
+        ((int32_t *)data)[i] = (int32_t)value;
+        break;
+    default:
+        ((uint8_t *)data)[i] = value != 0;
+        break;
+    }
+}
 
 enum { VERIFY_FILL = 8 };
 /* The bytes that outputs are filled with before a run on a set, a multiple of every element's size: floating
  * point gets a NaN that no operation makes, integers another pattern in every other set. */
 void verify_fill(enum scalar_type type, unsigned set, unsigned char pattern[VERIFY_FILL]);
+/* Whether some of the first n elements has the first bytes of the pattern. */
+bool verify_has_fill(enum scalar_type type, const void *data, int64_t n,
+                     const unsigned char pattern[VERIFY_FILL]);
+/* The largest magnitude of an input's values in a set, NaN aside. */
+double verify_largest(const struct verify_buffer *b, unsigned set);
+/* How many of n elements are infinite or NaN. */
+int64_t verify_not_finite(enum scalar_type type, const void *data, int64_t n);
 /* Whether element i still has the bytes of a floating-point fill. */
 bool verify_unwritten(enum scalar_type type, const void *data, int64_t i);
 
-/* First element of `got` that differs from the reference by more than the tolerance allows or was not
- * written, or -1. */
+/* ---- verify_near.c ---- */
+
+enum {
+    VERIFY_BLOCK = 4096
+}; /* elements that are compared at a time: 32 KiB of floats, a first-level cache */
+
+/* Elements of an output, and their reference. */
+struct verify_span {
+    enum scalar_type type;
+    const void *want, *got;
+};
+/* Whether n elements from `from` on are all within the tolerance, its relative part included. false: perhaps
+ * one is not, or has to be looked at with care. */
+bool verify_near(const struct verify_span *s, struct verify_tolerance t, int64_t from, int64_t n);
+/* The first element before `end` that differs from the reference by more than the tolerance allows, its
+ * relative part left aside, or was not written, or -1. */
+int64_t verify_compare_span(const struct verify_span *s, struct verify_tolerance t, int64_t from,
+                            int64_t end);
+/* The same of a whole output. */
 int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *got,
                        struct verify_tolerance tolerance);
-/* The same from element `from` on. */
-int64_t verify_compare_from(const struct verify_buffer *b, unsigned set, const void *got,
-                            struct verify_tolerance tolerance, int64_t from);
 
 /* ---- verify_extremes.c ---- */
 

@@ -82,13 +82,36 @@ static bool is_whole(const struct verify_task *t, enum verify_domain domain)
 
 /* ---- the exact and the timing set ---- */
 
-static double draw(unsigned set, const struct verify_buffer *b, const struct lift_range *r,
-                   const struct pool *pool, struct pcg32 *rng)
+static void draw_of_pool(enum scalar_type type, void *to, int64_t n, const struct pool *pool,
+                         struct pcg32 rng)
 {
-    if (b->type == SCALAR_BOOL) return pcg32_below(rng, 2);
+    for (int64_t i = 0; i < n; i++)
+        verify_put(type, to, i, pool->numbers[pcg32_below(&rng, pool->n)]);
+}
+
+static void draw_of_range(enum scalar_type type, void *to, int64_t n, const struct lift_range *r,
+                          struct pcg32 rng)
+{
+    for (int64_t i = 0; i < n; i++)
+        verify_put(type, to, i, lift_range_draw(r, type, pcg32_unit(&rng)));
+}
+
+static void draw_set(struct verify_buffer *b, unsigned set, const struct lift_range *r,
+                     const struct pool *pool, struct pcg32 rng)
+{
+    static const struct pool truths = {.n = 2, .numbers = {0, 1}};
+    void *to = verify_values(b, set);
     bool pooled = pool->n && (set == VERIFY_EXACT || (b->type == SCALAR_INT && !b->range.given));
-    if (pooled) return pool->numbers[pcg32_below(rng, pool->n)];
-    return lift_range_draw(r, b->type, pcg32_unit(rng));
+    if (b->type == SCALAR_BOOL)
+        draw_of_pool(SCALAR_BOOL, to, b->elements, &truths, rng);
+    else if (pooled && b->type == SCALAR_FLOAT)
+        draw_of_pool(SCALAR_FLOAT, to, b->elements, pool, rng);
+    else if (pooled)
+        draw_of_pool(b->type, to, b->elements, pool, rng);
+    else if (b->type == SCALAR_FLOAT)
+        draw_of_range(SCALAR_FLOAT, to, b->elements, r, rng);
+    else
+        draw_of_range(b->type, to, b->elements, r, rng);
 }
 
 static void draw_buffer(struct verify_buffer *b, enum verify_domain domain, bool units, uint64_t seed,
@@ -96,12 +119,8 @@ static void draw_buffer(struct verify_buffer *b, enum verify_domain domain, bool
 {
     const struct pool pool = pool_of(b, domain, units);
     const struct lift_range r = verify_range(b, domain);
-    for (unsigned set = 0; set < VERIFY_EXTREME; set++) {
-        if (verify_is_given(b, set)) continue;
-        struct pcg32 rng = pcg32_seed(seed, 2 * index + set);
-        for (int64_t i = 0; i < b->elements; i++)
-            verify_put(b->type, verify_values(b, set), i, draw(set, b, &r, &pool, &rng));
-    }
+    for (unsigned set = 0; set < VERIFY_EXTREME; set++)
+        if (!verify_is_given(b, set)) draw_set(b, set, &r, &pool, pcg32_seed(seed, 2 * index + set));
 }
 
 void verify_draw(struct verify_task *t, enum verify_domain domain, uint64_t seed)

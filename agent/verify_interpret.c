@@ -31,52 +31,53 @@ static double *as_doubles(const struct verify_buffer *b, unsigned set)
     return out;
 }
 
-static double *constant_doubles(int64_t n, double value)
+struct verify_inputs verify_inputs_of(const struct verify_task *t, unsigned set)
 {
-    double *out = base_malloc((size_t)n * sizeof *out);
-    for (int64_t i = 0; i < n; i++)
-        out[i] = value;
-    return out;
-}
-
-static double largest(const struct verify_buffer *b)
-{
-    double most = 0;
-    for (int64_t i = 0; i < b->elements; i++)
-        most = fmax(most, fabs(verify_get(b->type, verify_values(b, VERIFY_EXACT), i)));
-    return most;
-}
-
-double **verify_inputs_new(const struct verify_task *t, unsigned set)
-{
-    double **in = base_calloc(t->n_buffers, sizeof *in);
-    for (unsigned b = 0; b < t->n_buffers; b++) {
-        const struct verify_buffer *v = &t->buffers[b];
-        if (!verify_is_input(v)) continue;
-        in[b] = set == VERIFY_LARGEST ? constant_doubles(v->elements, largest(v)) : as_doubles(v, set);
-    }
+    struct verify_inputs in = {.t = t, .set = set};
+    if (set != VERIFY_LARGEST) return in;
+    in.largest = base_calloc(t->n_buffers, sizeof *in.largest);
+    for (unsigned b = 0; b < t->n_buffers; b++)
+        if (verify_is_input(&t->buffers[b])) in.largest[b] = verify_largest(&t->buffers[b], VERIFY_EXACT);
     return in;
 }
 
-void verify_inputs_free(double **in, const struct verify_task *t)
+void verify_inputs_free(struct verify_inputs *in)
+{
+    free(in->largest);
+}
+
+static double read_input(const void *ctx, unsigned array, int64_t i)
+{
+    const struct verify_inputs *in = ctx;
+    const struct verify_buffer *b = &in->t->buffers[array];
+    return in->largest ? in->largest[array] : verify_get(b->type, verify_values(b, in->set), i);
+}
+
+struct lift_value_bound verify_element(const struct verify_inputs *in, unsigned buffer, int64_t i)
+{
+    const struct lift_reader reader = {.read = read_input, .ctx = in};
+    return lift_interpret_element_of(in->t->program, reader, buffer, i);
+}
+
+/* All inputs of a set as doubles, for what reads them again and again. */
+static double **convert_inputs(const struct verify_task *t, unsigned set)
+{
+    double **in = base_calloc(t->n_buffers, sizeof *in);
+    for (unsigned b = 0; b < t->n_buffers; b++)
+        if (verify_is_input(&t->buffers[b])) in[b] = as_doubles(&t->buffers[b], set);
+    return in;
+}
+
+static void free_doubles(double **in, const struct verify_task *t)
 {
     for (unsigned b = 0; b < t->n_buffers; b++)
         free(in[b]);
     free(in);
 }
 
-struct lift_value_bound verify_element(const struct verify_task *t, double *const *in, unsigned buffer,
-                                       int64_t i)
-{
-    return lift_interpret_element(t->program, (const double *const *)in, buffer, i);
-}
-
 int64_t verify_count_not_finite(const struct verify_buffer *b, unsigned set)
 {
-    int64_t n = 0;
-    for (int64_t i = 0; i < b->elements; i++)
-        n += !isfinite(verify_get(b->type, b->data[set], i));
-    return n;
+    return verify_not_finite(b->type, b->data[set], b->elements);
 }
 
 /* ---- a whole reference ---- */
@@ -84,20 +85,20 @@ int64_t verify_count_not_finite(const struct verify_buffer *b, unsigned set)
 /* The last element of a scan takes more than the first. */
 double verify_work(const struct verify_task *t, unsigned buffer)
 {
-    double **in = verify_inputs_new(t, VERIFY_TIMING);
-    double first = verify_element(t, in, buffer, 0).work;
-    double last = verify_element(t, in, buffer, t->buffers[buffer].elements - 1).work;
-    verify_inputs_free(in, t);
+    struct verify_inputs in = verify_inputs_of(t, VERIFY_TIMING);
+    double first = verify_element(&in, buffer, 0).work;
+    double last = verify_element(&in, buffer, t->buffers[buffer].elements - 1).work;
+    verify_inputs_free(&in);
     return fmax(first, last) + 1;
 }
 
 bool verify_interpretable(const struct verify_task *t)
 {
-    double work = 0, **in = verify_inputs_new(t, VERIFY_TIMING);
+    double work = 0, **in = convert_inputs(t, VERIFY_TIMING);
     for (unsigned b = 0; b < t->n_buffers; b++)
         if (t->buffers[b].output)
             work += lift_interpret_work(t->program, (const double *const *)in, b, ESTIMATE_WORK);
-    verify_inputs_free(in, t);
+    free_doubles(in, t);
     return work * t->n_sets <= INTERPRET_WORK;
 }
 
@@ -106,11 +107,11 @@ static void interpret_output(struct verify_task *t, unsigned buffer)
     const struct verify_buffer *b = &t->buffers[buffer];
     double *out = base_malloc((size_t)b->elements * sizeof *out);
     for (unsigned set = 0; set < t->n_sets; set++) {
-        double **in = verify_inputs_new(t, set);
+        double **in = convert_inputs(t, set);
         lift_interpret(t->program, (const double *const *)in, buffer, out);
         for (int64_t i = 0; i < b->elements; i++)
             verify_put(b->type, b->data[set], i, out[i]);
-        verify_inputs_free(in, t);
+        free_doubles(in, t);
     }
     free(out);
 }
@@ -193,10 +194,10 @@ static int64_t sample_not_finite(const struct verify_task *t, unsigned buffer, u
     struct verify_sample *sample = verify_sample_new(t, buffer, verify_work(t, buffer) * FINITE_SHARE, seed);
     int64_t n = 0;
     for (unsigned set = 0; set < VERIFY_EXTREME; set++) {
-        double **in = verify_inputs_new(t, set);
+        struct verify_inputs in = verify_inputs_of(t, set);
         for (unsigned i = 0; i < sample->n; i++)
-            n += !isfinite(verify_rounded(b->type, verify_element(t, in, buffer, sample->flat[i]).value));
-        verify_inputs_free(in, t);
+            n += !isfinite(verify_rounded(b->type, verify_element(&in, buffer, sample->flat[i]).value));
+        verify_inputs_free(&in);
     }
     free(sample);
     return n;
@@ -212,23 +213,23 @@ int64_t verify_sample_not_finite(const struct verify_task *t, uint64_t seed)
 
 bool verify_largest_fit(const struct verify_task *t, unsigned buffer, const struct verify_sample *sample)
 {
-    double **in = verify_inputs_new(t, VERIFY_LARGEST);
+    struct verify_inputs in = verify_inputs_of(t, VERIFY_LARGEST);
     bool fit = true;
     for (unsigned i = 0; fit && i < sample->n && i < VERIFY_MAX_CORNERS; i++)
-        fit = verify_element(t, in, buffer, sample->flat[i]).fits;
-    verify_inputs_free(in, t);
+        fit = verify_element(&in, buffer, sample->flat[i]).fits;
+    verify_inputs_free(&in);
     return fit;
 }
 
 bool verify_sums_fit(const struct verify_task *t)
 {
     bool fit = true;
-    double **in = verify_inputs_new(t, VERIFY_LARGEST);
+    struct verify_inputs in = verify_inputs_of(t, VERIFY_LARGEST);
     for (unsigned b = 0; b < t->n_buffers && t->whole; b++) {
         if (!t->buffers[b].output || verify_integer(t->buffers[b].type)) continue;
-        struct lift_value_bound v = verify_element(t, in, b, 0);
+        struct lift_value_bound v = verify_element(&in, b, 0);
         fit = fit && (!v.exact_ops || v.fits);
     }
-    verify_inputs_free(in, t);
+    verify_inputs_free(&in);
     return fit;
 }

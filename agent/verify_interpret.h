@@ -9,12 +9,16 @@
 /* In the place of a set: the largest magnitude of an input's exact set for every element. */
 enum { VERIFY_LARGEST = VERIFY_MOST_SETS };
 
-/* The program's inputs of a set as doubles; released by verify_inputs_free(). */
-double **verify_inputs_new(const struct verify_task *t, unsigned set);
-void verify_inputs_free(double **in, const struct verify_task *t);
+/* The program's inputs of a set, read where they are; released by verify_inputs_free(). */
+struct verify_inputs {
+    const struct verify_task *t;
+    unsigned set;
+    double *largest; /* VERIFY_LARGEST: [n_buffers] */
+};
+struct verify_inputs verify_inputs_of(const struct verify_task *t, unsigned set);
+void verify_inputs_free(struct verify_inputs *in);
 /* Element i of an output's buffer by the interpreter. */
-struct lift_value_bound verify_element(const struct verify_task *t, double *const *in, unsigned buffer,
-                                       int64_t i);
+struct lift_value_bound verify_element(const struct verify_inputs *in, unsigned buffer, int64_t i);
 
 /* An output's elements of a set that are infinite or NaN. */
 int64_t verify_count_not_finite(const struct verify_buffer *b, unsigned set);

@@ -1,4 +1,5 @@
-/* Outputs that are judged one by one: small ones, and those of which a comparison may go two ways.
+/* The check of an output, part by part. Few of its elements are judged one by one: small ones, and those of
+ * which a comparison may go two ways.
  *
  * One absolute tolerance for a set says nothing of outputs that are smaller than it, as most of a softmax
  * are: 1e-8 beside 0.3. Each output has an error bound of its own, but only the interpreter knows it, and it
@@ -10,96 +11,129 @@
  * A correct output that is suspect, after much cancellation, passes: the interpreter's bound decides. So it
  * does for outputs beyond the tolerance that have a jump, as if a + b < 1.0 then 0.0 else 5.0 has where a + b
  * is 1 but for its rounding error: the tolerance leaves jumps out, else it would be of their size. */
+#include "agent/verify_judge.h"
+
 #include <math.h>
+#include <string.h>
 
-#include "agent/verify_interpret.h"
-
-enum { MOST_SUSPECTS = 16, MOST_EXCUSED = 256 };
-
-struct suspect {
-    int64_t at;
-    double excess; /* how many times its allowance the output is off */
-};
-
-struct suspects {
-    unsigned n; /* the worst ones, the worst first */
-    struct suspect list[MOST_SUSPECTS];
-};
-
-static void add(struct suspects *s, struct suspect x)
+struct verify_check verify_check_of(const struct verify_task *t, unsigned buffer, unsigned set,
+                                    struct verify_tolerance tolerance, void (*alive)(void *ctx), void *ctx)
 {
-    unsigned at = s->n < MOST_SUSPECTS ? s->n++ : MOST_SUSPECTS - 1;
-    if (s->list[at].excess > x.excess && at == MOST_SUSPECTS - 1) return;
-    for (; at > 0 && s->list[at - 1].excess < x.excess; at--)
-        s->list[at] = s->list[at - 1];
-    s->list[at] = x;
+    return (struct verify_check){.t = t,
+                                 .b = &t->buffers[buffer],
+                                 .buffer = buffer,
+                                 .set = set,
+                                 .tolerance = tolerance,
+                                 .alive = alive,
+                                 .ctx = ctx,
+                                 .in = verify_inputs_of(t, set),
+                                 .at = -1};
 }
 
-static struct suspects find(const struct verify_buffer *b, unsigned set, const void *got,
-                            struct verify_tolerance t)
+void verify_check_free(struct verify_check *c)
 {
-    struct suspects s = {0};
-    for (int64_t i = 0; i < b->elements; i++) {
-        double y = verify_get(b->type, b->data[set], i), off = fabs(verify_get(b->type, got, i) - y);
-        double allowed = t.relative * fabs(y) + t.floor;
-        if (off > allowed) add(&s, (struct suspect){i, off / allowed});
+    verify_inputs_free(&c->in);
+}
+
+static bool refuse(struct verify_check *c, int64_t at, const void *got)
+{
+    c->at = at;
+    memcpy(c->got, got, scalar_type_bytes(c->b->type));
+    return false;
+}
+
+static struct lift_value_bound ask(struct verify_check *c, int64_t at)
+{
+    c->alive(c->ctx);
+    return verify_element(&c->in, c->buffer, at);
+}
+
+/* ---- small outputs ---- */
+
+static void add(struct verify_check *c, const struct verify_suspect *x)
+{
+    const unsigned last = VERIFY_MOST_SUSPECTS - 1;
+    struct verify_suspect *list = c->suspects;
+    unsigned at = c->n_suspects < VERIFY_MOST_SUSPECTS ? c->n_suspects++ : last;
+    if (list[at].excess > x->excess && at == last) return;
+    for (; at > 0 && list[at - 1].excess < x->excess; at--)
+        list[at] = list[at - 1];
+    list[at] = *x;
+}
+
+static void find_suspects(struct verify_check *c, const struct verify_span *s, int64_t from, int64_t end)
+{
+    size_t unit = scalar_type_bytes(s->type);
+    for (int64_t i = from; i < end; i++) {
+        double y = verify_get(s->type, s->want, i), off = fabs(verify_get(s->type, s->got, i) - y);
+        double allowed = c->tolerance.relative * fabs(y) + c->tolerance.floor;
+        if (!(off > allowed)) continue;
+        struct verify_suspect x = {.at = c->done + i, .excess = off / allowed};
+        memcpy(x.got, (const unsigned char *)s->got + (size_t)i * unit, unit);
+        add(c, &x);
     }
-    return s;
 }
 
-/* The interpreter at hand, with the inputs of a set once it is asked. */
-struct judge {
-    const struct verify_task *t;
-    unsigned buffer, set;
-    double **in;
-    void (*alive)(void *ctx);
-    void *ctx;
-};
+/* ---- outputs beyond the tolerance ---- */
 
-static struct lift_value_bound ask(struct judge *j, int64_t at)
+static bool is_excused(struct verify_check *c, const struct verify_span *s, int64_t i)
 {
-    j->alive(j->ctx);
-    if (!j->in) j->in = verify_inputs_new(j->t, j->set);
-    return verify_element(j->t, j->in, j->buffer, at);
+    if (!c->t->program || c->tolerance.stated || c->n_excused >= VERIFY_MOST_EXCUSED ||
+        verify_unwritten(s->type, s->got, i))
+        return false;
+    c->n_excused++;
+    struct lift_value_bound v = ask(c, c->done + i);
+    return v.jumps && verify_agrees(c->b, verify_get(s->type, s->got, i), v);
 }
 
-static bool is_excused(struct judge *j, const struct verify_buffer *b, const void *got, int64_t at,
-                       bool stated)
+/* The first output beyond the tolerance that is not excused, or -1. */
+static int64_t find_beyond(struct verify_check *c, const struct verify_span *s, int64_t from, int64_t end)
 {
-    if (!j->t->program || stated || verify_unwritten(b->type, got, at)) return false;
-    struct lift_value_bound v = ask(j, at);
-    return v.jumps && verify_agrees(b, verify_get(b->type, got, at), v);
+    int64_t i = verify_compare_span(s, c->tolerance, from, end);
+    while (i >= 0 && is_excused(c, s, i))
+        i = verify_compare_span(s, c->tolerance, i + 1, end);
+    return i;
 }
 
-/* The first output beyond the tolerance that is not excused. */
-static int64_t find_beyond(struct judge *j, const struct verify_buffer *b, const void *got,
-                           struct verify_tolerance tolerance)
+/* ---- the check ---- */
+
+static bool check_block(struct verify_check *c, const struct verify_span *s, int64_t from, int64_t end)
 {
-    int64_t at = verify_compare(b, j->set, got, tolerance);
-    for (int n = 0; at >= 0 && n < MOST_EXCUSED && is_excused(j, b, got, at, tolerance.stated); n++)
-        at = verify_compare_from(b, j->set, got, tolerance, at + 1);
-    return at;
+    if (verify_near(s, c->tolerance, from, end - from)) return true;
+    int64_t i = find_beyond(c, s, from, end);
+    if (i >= 0)
+        return refuse(c, c->done + i, (const unsigned char *)s->got + (size_t)i * scalar_type_bytes(s->type));
+    if (c->tolerance.relative > 0) find_suspects(c, s, from, end);
+    return true;
 }
 
-static int64_t find_small(struct judge *j, const struct verify_buffer *b, const void *got,
-                          struct verify_tolerance tolerance)
+bool verify_check_part(struct verify_check *c, const void *got, int64_t n)
 {
-    if (!(tolerance.relative > 0)) return -1;
-    struct suspects s = find(b, j->set, got, tolerance);
-    for (unsigned i = 0; i < s.n; i++) {
-        int64_t at = s.list[i].at;
-        if (!verify_agrees(b, verify_get(b->type, got, at), ask(j, at))) return at;
+    const unsigned char *want = c->b->data[c->set];
+    const struct verify_span s = {
+        .type = c->b->type, .want = want + (size_t)c->done * scalar_type_bytes(c->b->type), .got = got};
+    bool ok = true;
+    for (int64_t from = 0; ok && from < n; from += VERIFY_BLOCK)
+        ok = check_block(c, &s, from, from + VERIFY_BLOCK < n ? from + VERIFY_BLOCK : n);
+    c->done += n;
+    return ok;
+}
+
+bool verify_check_end(struct verify_check *c)
+{
+    for (unsigned i = 0; i < c->n_suspects; i++) {
+        const struct verify_suspect *x = &c->suspects[i];
+        if (!verify_agrees(c->b, verify_get(c->b->type, x->got, 0), ask(c, x->at)))
+            return refuse(c, x->at, x->got);
     }
-    return -1;
+    return true;
 }
 
 int64_t verify_wrong(const struct verify_task *t, unsigned buffer, unsigned set, const void *got,
                      struct verify_tolerance tolerance, void (*alive)(void *ctx), void *ctx)
 {
-    const struct verify_buffer *b = &t->buffers[buffer];
-    struct judge j = {.t = t, .buffer = buffer, .set = set, .alive = alive, .ctx = ctx};
-    int64_t at = find_beyond(&j, b, got, tolerance);
-    if (at < 0) at = find_small(&j, b, got, tolerance);
-    if (j.in) verify_inputs_free(j.in, t);
-    return at;
+    struct verify_check c = verify_check_of(t, buffer, set, tolerance, alive, ctx);
+    if (verify_check_part(&c, got, c.b->elements)) verify_check_end(&c);
+    verify_check_free(&c);
+    return c.at;
 }

@@ -75,14 +75,14 @@ static void widen(struct sample_bound *bound, enum scalar_type type, struct lift
 }
 
 /* Looks at every step-th output of the sample. */
-static bool check_set(const struct checked *c, unsigned set, double **in, const struct verify_sample *sample,
-                      unsigned step, struct sample_bound *bound)
+static bool check_set(const struct checked *c, unsigned set, const struct verify_inputs *in,
+                      const struct verify_sample *sample, unsigned step, struct sample_bound *bound)
 {
     const struct verify_buffer *b = c->b;
     *bound = (struct sample_bound){.exact = true};
     for (unsigned i = 0; i < sample->n; i += step) {
         int64_t at = sample->flat[i];
-        struct lift_value_bound v = verify_element(c->t, in, c->buffer, at);
+        struct lift_value_bound v = verify_element(in, c->buffer, at);
         widen(bound, b->type, v);
         if (verify_agrees(b, verify_get(b->type, b->data[set], at), v)) continue;
         say_wrong(c, set, at, v);
@@ -91,42 +91,46 @@ static bool check_set(const struct checked *c, unsigned set, double **in, const 
     return true;
 }
 
-/* Whether the naive kernel may have left an output as it was: it still has the bytes of the fill. What is
- * updated in place has the input's before. */
-static bool may_be_unwritten(const struct verify_buffer *b, unsigned set, int64_t i)
-{
-    unsigned char fill[VERIFY_FILL];
-    size_t n = scalar_type_bytes(b->type);
-    if (b->updated) return false;
-    verify_fill(b->type, set, fill);
-    return !memcmp((const unsigned char *)b->data[set] + (size_t)i * n, fill, n);
-}
-
-static bool check_written(const struct checked *c, unsigned set, double **in)
+/* The naive kernel may have left an output as it was where it still has the bytes of the fill. */
+static bool check_written_at(const struct checked *c, unsigned set, const struct verify_inputs *in, int64_t i)
 {
     const struct verify_buffer *b = c->b;
-    for (int64_t i = 0; i < b->elements; i++) {
-        if (!may_be_unwritten(b, set, i)) continue;
-        struct lift_value_bound v = verify_element(c->t, in, c->buffer, i);
-        if (!verify_unwritten(b->type, b->data[set], i) && v.value == verify_get(b->type, b->data[set], i))
-            continue;
-        say_wrong(c, set, i, v);
-        return false;
+    struct lift_value_bound v = verify_element(in, c->buffer, i);
+    if (!verify_unwritten(b->type, b->data[set], i) && v.value == verify_get(b->type, b->data[set], i))
+        return true;
+    say_wrong(c, set, i, v);
+    return false;
+}
+
+/* What is updated in place has the input's bytes before, not those of the fill. */
+static bool check_written(const struct checked *c, unsigned set, const struct verify_inputs *in)
+{
+    const struct verify_buffer *b = c->b;
+    const size_t unit = scalar_type_bytes(b->type);
+    const unsigned char *data = b->data[set];
+    unsigned char fill[VERIFY_FILL];
+    verify_fill(b->type, set, fill);
+    for (int64_t from = 0, end; !b->updated && from < b->elements; from = end) {
+        end = from + VERIFY_BLOCK < b->elements ? from + VERIFY_BLOCK : b->elements;
+        if (!verify_has_fill(b->type, data + (size_t)from * unit, end - from, fill)) continue;
+        for (int64_t i = from; i < end; i++)
+            if (!memcmp(data + (size_t)i * unit, fill, unit) && !check_written_at(c, set, in, i))
+                return false;
     }
     return true;
 }
 
 /* The interpreter must come to an infinity or NaN of the reference, too. Of very many such outputs `most` are
  * looked at, evenly spread. */
-static bool check_complete(const struct checked *c, unsigned set, double **in, double most)
+static bool check_complete(const struct checked *c, unsigned set, const struct verify_inputs *in, double most)
 {
     const struct verify_buffer *b = c->b;
     if (verify_integer(b->type)) return true;
-    int64_t step = 1 + verify_count_not_finite(b, set) / (int64_t)most, n = 0;
-    for (int64_t i = 0; i < b->elements; i++) {
+    int64_t all = verify_count_not_finite(b, set), step = 1 + all / (int64_t)most, n = 0;
+    for (int64_t i = 0; all > 0 && i < b->elements; i++) {
         double reference = verify_get(b->type, b->data[set], i);
         if (isfinite(reference) || n++ % step) continue;
-        struct lift_value_bound v = verify_element(c->t, in, c->buffer, i);
+        struct lift_value_bound v = verify_element(in, c->buffer, i);
         if (verify_agrees(b, reference, v)) continue;
         say_wrong(c, set, i, v);
         return false;
@@ -138,12 +142,12 @@ static bool check_complete(const struct checked *c, unsigned set, double **in, d
 static bool check_one(const struct checked *c, unsigned set, const struct verify_sample *sample, double work,
                       struct sample_bound *bound)
 {
-    double **in = verify_inputs_new(c->t, set);
+    struct verify_inputs in = verify_inputs_of(c->t, set);
     unsigned step = set >= VERIFY_EXTREME ? 1 + sample->n / (VERIFY_MAX_SAMPLES / EXTREME_SHARE) : 1;
-    bool ok = check_written(c, set, in) &&
-              check_complete(c, set, in, fmax(verify_sample_size(work) / step, 1)) &&
-              check_set(c, set, in, sample, step, bound);
-    verify_inputs_free(in, c->t);
+    bool ok = check_written(c, set, &in) &&
+              check_complete(c, set, &in, fmax(verify_sample_size(work) / step, 1)) &&
+              check_set(c, set, &in, sample, step, bound);
+    verify_inputs_free(&in);
     return ok;
 }
 

@@ -1,10 +1,6 @@
 /* PCG-XSH-RR 64/32: a 64-bit linear congruential state, output by xor-shift and a data-dependent rotation. */
 #include "core/base/pcg32.h"
 
-#include "core/base/panic.h"
-
-static const uint64_t MULTIPLIER = 6364136223846793005u;
-
 struct pcg32 pcg32_seed(uint64_t seed, uint64_t stream)
 {
     struct pcg32 rng = {.state = 0, .increment = stream << 1 | 1};
@@ -12,30 +8,6 @@ struct pcg32 pcg32_seed(uint64_t seed, uint64_t stream)
     rng.state += seed;
     pcg32_next(&rng);
     return rng;
-}
-
-uint32_t pcg32_next(struct pcg32 *rng)
-{
-    uint64_t old = rng->state;
-    rng->state = old * MULTIPLIER + rng->increment;
-    uint32_t shifted = (uint32_t)((old >> 18 ^ old) >> 27);
-    uint32_t turn = (uint32_t)(old >> 59);
-    return shifted >> turn | shifted << (-turn & 31);
-}
-
-uint32_t pcg32_below(struct pcg32 *rng, uint32_t bound)
-{
-    CHECK(bound > 0);
-    uint32_t reject = -bound % bound;
-    for (;;) {
-        uint32_t r = pcg32_next(rng);
-        if (r >= reject) return r % bound;
-    }
-}
-
-double pcg32_unit(struct pcg32 *rng)
-{
-    return pcg32_next(rng) * 0x1p-32;
 }
 
 void pcg32_shuffle(struct pcg32 *rng, unsigned *order, unsigned n)

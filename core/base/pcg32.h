@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "core/base/panic.h"
+
 struct pcg32 {
     uint64_t state;
     uint64_t increment; /* odd; selects the stream */
@@ -16,12 +18,32 @@ struct pcg32 {
 
 /* Generators of different streams are independent, whatever their seeds. */
 struct pcg32 pcg32_seed(uint64_t seed, uint64_t stream);
-/* Uniform over all 32-bit numbers. */
-uint32_t pcg32_next(struct pcg32 *rng);
-/* Uniform in [0, bound), bound > 0, without modulo bias. */
-uint32_t pcg32_below(struct pcg32 *rng, uint32_t bound);
+/* Uniform over all 32-bit numbers. Inline, as the next two: inputs of a GB are drawn. */
+static inline uint32_t pcg32_next(struct pcg32 *rng)
+{
+    const uint64_t multiplier = 6364136223846793005u;
+    uint64_t old = rng->state;
+    rng->state = old * multiplier + rng->increment;
+    uint32_t shifted = (uint32_t)((old >> 18 ^ old) >> 27);
+    uint32_t turn = (uint32_t)(old >> 59);
+    return shifted >> turn | shifted << (-turn & 31);
+}
+/* Uniform in [0, bound), bound > 0, without modulo bias. A power of 2 needs no division. */
+static inline uint32_t pcg32_below(struct pcg32 *rng, uint32_t bound)
+{
+    CHECK(bound > 0);
+    if (!(bound & (bound - 1))) return pcg32_next(rng) & (bound - 1);
+    uint32_t reject = -bound % bound;
+    for (;;) {
+        uint32_t r = pcg32_next(rng);
+        if (r >= reject) return r % bound;
+    }
+}
 /* Uniform in [0, 1), 32 bits of resolution. */
-double pcg32_unit(struct pcg32 *rng);
+static inline double pcg32_unit(struct pcg32 *rng)
+{
+    return pcg32_next(rng) * 0x1p-32;
+}
 /* Fills order[0..n) with the numbers 0 to n - 1 in a random order, all orders alike. */
 void pcg32_shuffle(struct pcg32 *rng, unsigned *order, unsigned n);
 

@@ -17,8 +17,8 @@ enum { INTERPRET_SPARES = 8 };
 
 /* One interpretation of a program. Not shared between threads. */
 struct run {
-    const double *const *arrays; /* of the inputs */
-    struct arena *arena;         /* where values are made */
+    struct lift_reader arrays; /* of the inputs */
+    struct arena *arena;       /* where values are made */
     struct arena *spare[INTERPRET_SPARES];
     unsigned n_spare;
     struct remembered *memory;

@@ -61,7 +61,8 @@ static struct value tuple_at(struct run *r, struct place at)
 struct value interpret_input(struct run *r, struct place at)
 {
     if (at.type->kind == LIFT_SCALAR)
-        return interpret_scalar(rounding_input(at.type->scalar, r->arrays[at.first][at.offset]));
+        return interpret_scalar(
+            rounding_input(at.type->scalar, r->arrays.read(r->arrays.ctx, at.first, at.offset)));
     if (at.type->kind == LIFT_TUPLE) return tuple_at(r, at);
     return interpret_new_array(r, (struct array){.kind = ARRAY_BUFFER, .place = at});
 }

@@ -10,7 +10,18 @@
 
 enum { SCALARS_PER_ARENA = 64 }; /* elements of an output between two releases of what they left behind */
 
-static void start(struct run *r, const double *const *arrays)
+static double read_double(const void *ctx, unsigned array, int64_t i)
+{
+    const double *const *arrays = ctx;
+    return arrays[array][i];
+}
+
+static struct lift_reader reader_of(const double *const *arrays)
+{
+    return (struct lift_reader){.read = read_double, .ctx = arrays};
+}
+
+static void start(struct run *r, struct lift_reader arrays)
 {
     *r = (struct run){.arrays = arrays, .arena = arena_new(), .memory = remember_new(), .most = INFINITY};
 }
@@ -77,8 +88,8 @@ static struct value scalar_of(struct run *r, struct value value, const struct li
     return value;
 }
 
-struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *arrays,
-                                               unsigned array, int64_t flat)
+struct lift_value_bound lift_interpret_element_of(const struct lift_program *p, struct lift_reader arrays,
+                                                  unsigned array, int64_t flat)
 {
     struct run r;
     const struct lift_array *of = &p->arrays[array];
@@ -90,6 +101,12 @@ struct lift_value_bound lift_interpret_element(const struct lift_program *p, con
     result.work = r.work;
     stop(&r);
     return result;
+}
+
+struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *arrays,
+                                               unsigned array, int64_t flat)
+{
+    return lift_interpret_element_of(p, reader_of(arrays), array, flat);
 }
 
 static double *write_value(struct run *r, struct value v, const struct lift_type *t, unsigned leaf,
@@ -142,7 +159,7 @@ static int64_t write_output(struct run *r, const struct lift_program *p, unsigne
 void lift_interpret(const struct lift_program *p, const double *const *arrays, unsigned array, double *out)
 {
     struct run r;
-    start(&r, arrays);
+    start(&r, reader_of(arrays));
     write_output(&r, p, array, out);
     stop(&r);
 }
@@ -153,7 +170,7 @@ double lift_interpret_work(const struct lift_program *p, const double *const *ar
     struct run r;
     int64_t all = lift_type_scalars(p->arrays[array].type);
     double *out = base_malloc((size_t)all * sizeof *out);
-    start(&r, arrays);
+    start(&r, reader_of(arrays));
     r.most = most;
     int64_t done = write_output(&r, p, array, out);
     double work = done ? r.work * ((double)all / (double)done) : INFINITY;

@@ -251,6 +251,16 @@ struct lift_value_bound {
 struct lift_value_bound lift_interpret_element(const struct lift_program *p, const double *const *arrays,
                                                unsigned array, int64_t flat);
 
+/* Reads element i (row-major) of array `array` of a program, as a double: arrays of other types need not be
+ * converted for the few elements that one output depends on. */
+struct lift_reader {
+    double (*read)(const void *ctx, unsigned array, int64_t i);
+    const void *ctx;
+};
+/* The same as lift_interpret_element(). */
+struct lift_value_bound lift_interpret_element_of(const struct lift_program *p, struct lift_reader arrays,
+                                                  unsigned array, int64_t flat);
+
 /* All elements of an output's array, row-major, into out[]. What elements share is computed once, as far as
  * it is remembered (core/lift/README.md). */
 void lift_interpret(const struct lift_program *p, const double *const *arrays, unsigned array, double *out);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/download.h"
 #include "agent/evaluate.h"
 #include "core/base/diag.h"
 #include "core/pipeline/code.h"
@@ -206,6 +207,33 @@ Test(agent_reference, small_outputs_are_verified)
         for (int axis = 0; axis < 3; axis++)
             k.global[axis] = k.local[axis] = 1;
         reference_expect(&b, &k, i ? EVAL_WRONG_RESULT : EVAL_OK, i ? "inputs)" : "");
+    }
+    reference_close(&b);
+}
+
+/* Outputs come from the device in parts, of which two take turns. */
+Test(agent_reference, a_wrong_output_is_found_at_the_ends_of_parts)
+{
+    enum { PART = DOWNLOAD_PART / 4, LAST = 2 * PART + 63 };
+    static const int at[] = {0, PART - 1, PART, 2 * PART - 1, 2 * PART, LAST};
+    struct reference_bench b;
+    char sizes[32], text[300], wrong[40];
+    snprintf(sizes, sizeof sizes, "N=%d", LAST + 1);
+    reference_open(&b, "size N\ninput x: [float]N\noutput map(fun v -> 0.1 * v, x)\n", sizes);
+    reference_expect(&b, &b.naive.kernel, EVAL_OK, "");
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        struct cg_kernel k = b.naive.kernel;
+        snprintf(text, sizeof text,
+                 "__kernel void thresh_kernel(__global const float *x, __global float *y)\n"
+                 "{ int i = get_global_id(0); y[i] = 0.1f * x[i] + (i == %d ? 0.5f : 0); }\n",
+                 at[i]);
+        snprintf(wrong, sizeof wrong, "output %d is ", at[i]);
+        k.source = text;
+        for (int axis = 0; axis < 3; axis++)
+            k.global[axis] = k.local[axis] = 1;
+        k.global[0] = LAST + 1;
+        k.local[0] = 64;
+        reference_expect(&b, &k, EVAL_WRONG_RESULT, wrong);
     }
     reference_close(&b);
 }
