@@ -31,7 +31,7 @@ enum {
     LIMIT_PATIENCE = 5000,     /* duplicates and oversized texts in a row: a minute of drawing */
     LIMIT_STUCK = 20,          /* calls in a row in which the tree found nothing, 1,000 descents each */
     LIMIT_TURN_MS = 200,       /* of drawing or waiting: agents and the terminal hear from us in between */
-    LIMIT_DRAW_THREADS = 16,    /* of one search: as many as the policy `guess` makes rollouts */
+    LIMIT_DRAW_THREADS = 8,    /* of one search: as many as the policy `guess` makes rollouts */
     LIMIT_DRAWS_PER_TURN = 64, /* the same where the clock stands still */
     LIMIT_GRACE_S = 60,        /* for what is at work when --time is over: a build may take as long */
     LIMIT_JOB_RETRIES = 2,     /* after its agent was lost: a kernel may be what ends the agents */

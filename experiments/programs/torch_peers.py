@@ -8,6 +8,7 @@ divided by the calls. Inputs are uniform in [-1, 1], TF32 is off.
     copy:BYTES             a copy on the device that reads and writes BYTES together
     matmul:M,N,K  gemv:M,N  dot:N  sum:N  argmax:M,N  softmax:M,N  layer_norm:M,N
     conv:BATCH,IN,OUT,HW   a convolution of 3 x 3 with padding 1; conv_nhwc: the same in the layout "channels last"
+    own:FOLDER             the kernel that `thresh tune --out FOLDER` found (own_kernel.py), launched and timed like the others
 """
 import json
 import statistics

@@ -14,11 +14,27 @@ def report(out, name, seed):
         return json.load(file)
 
 
-def main(out, seeds, names):
-    peers = []
+def read_peers(out):
+    """Times of the peer, and of best kernels in graphs by their folder, ns."""
+    peers, graphs = [], {}
     for path in glob.glob(f"{out}/peer-*.jsonl"):
         with open(path) as lines:
-            peers += [json.loads(line)["ns"] for line in lines]
+            for line in map(json.loads, lines):
+                if line["peer"].startswith("own:"):
+                    graphs[os.path.basename(line["peer"][len("own:"):])] = line["ns"]
+                else:
+                    peers.append(line["ns"])
+    return peers, graphs
+
+
+def figures(best, peer):
+    """Cells: median, worst, and the peer's time over them; best in us, peer in ns."""
+    median, worst = statistics.median(best), max(best)
+    return [f"{median:.1f}", f"{worst:.1f}"] + ([f"{peer / 1e3 / x:.2f}" for x in (median, worst)] if peer else [])
+
+
+def main(out, seeds, names):
+    peers, graphs = read_peers(out)
     peer = statistics.median(peers) if peers else None
     ratios = ["peer / median", "peer / worst"] if peer else []
     head = ["us", *seeds, "median", "worst", *ratios, "s a search", "evaluations/s"]
@@ -28,12 +44,15 @@ def main(out, seeds, names):
         best = [r["best_ns"] / 1e3 for r in reports if r]
         cells = [name] + [f'{r["best_ns"] / 1e3:.1f}' if r else "failed" for r in reports]
         if best:
-            median, worst = statistics.median(best), max(best)
-            cells += [f"{median:.1f}", f"{worst:.1f}"]
-            cells += [f"{peer / 1e3 / x:.2f}" for x in (median, worst)] if peer else []
+            cells += figures(best, peer)
             cells += [f'{statistics.median(r["elapsed_s"] for r in reports if r):.0f}',
                       f'{statistics.median(r["evaluations_per_s"] for r in reports if r):.1f}']
         print("| " + " | ".join(cells) + " |")
+        in_graphs = [graphs.get(f"{name}-{seed}") for seed in seeds]
+        if any(in_graphs):
+            cells = [f"{name}, graph"] + [f"{ns / 1e3:.1f}" if ns else "failed" for ns in in_graphs]
+            cells += figures([ns / 1e3 for ns in in_graphs if ns], peer)
+            print("| " + " | ".join(cells) + " | | |")
     if peer:
         print(f"\nPeer: {min(peers) / 1e3:.1f} to {max(peers) / 1e3:.1f} us.")
 

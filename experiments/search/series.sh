@@ -5,7 +5,9 @@
 #         old=before/thresh new=build/thresh 'more=build/thresh --heuristic tag:draws=900,generations=8'
 #
 # A VARIANT is a name, a program, and options of `thresh tune`. Seed after seed all variants are searched; with GPUS=2 every second seed
-# on the second GPU (CUDA_VISIBLE_DEVICES). PEER is timed on each GPU before and after (experiments/programs/torch_peers.py).
+# on the second GPU (CUDA_VISIBLE_DEVICES). PEER is timed on each GPU before and after (experiments/programs/torch_peers.py), and
+# then, in turn with PEER and in the same way as PEER, each best kernel: launches in a CUDA graph have no gaps, those that OpenCL's
+# events time are some us apart. These are the rows "graph".
 # Environment: SEEDS ("1 2 3 4 5 6 7 8 9 10"), EVALUATIONS (300), DEVICE (part of the device's name; empty: the first), GPUS (1),
 # PEER (none), OUT (build/series: reports, logs, stores), PYTHON (python3).
 set -e
@@ -38,6 +40,21 @@ search() { # SEED VARIANT
         --store "$to.db" --out "$to" --json --quiet >"$to.json" 2>"$to.log" || echo "series.sh: $to failed: see $to.log" >&2
 }
 
+graphs() { # GPU VARIANT...: times the best kernels of this GPU
+    gpu=$1 i=0 names=
+    shift
+    for seed in $seeds; do
+        if [ $((i % gpus)) = "$gpu" ]; then
+            for variant; do
+                [ ! -s "$out/${variant%%=*}-$seed/best.json" ] || names="$names own:$out/${variant%%=*}-$seed $PEER"
+            done
+        fi
+        i=$((i + 1))
+    done
+    # shellcheck disable=SC2086
+    CUDA_VISIBLE_DEVICES=$gpu "${PYTHON:-python3}" "$here/../programs/torch_peers.py" $names >>"$out/peer-$gpu.jsonl"
+}
+
 on_gpu() { # GPU VARIANT...: every GPUS-th seed
     gpu=$1 i=0
     shift
@@ -50,6 +67,7 @@ on_gpu() { # GPU VARIANT...: every GPUS-th seed
         i=$((i + 1))
     done
     peer "$gpu"
+    [ -z "$PEER" ] || graphs "$gpu" "$@" || echo "series.sh: the best kernels were not timed in graphs" >&2
 }
 
 gpu=0

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "perfmodel/estimate.h"
+#include "perfmodel/estimate_fitted.h"
 
 static double estimate(const double *counts, unsigned units, bool gpu)
 {
@@ -52,12 +53,37 @@ Test(estimate, of_a_gpu_is_fitted)
     estimate_features(fast, 132, true, first);
     estimate_features(slow, 132, true, second);
     cr_expect_gt(second[0], first[0] + 0.5);
+    /* What fit_estimate.py's estimate() says of these features with the present weights and trees. */
+    cr_expect_float_eq(first[0], 15.5329, 1e-3);
+    cr_expect_float_eq(second[0], 16.7268, 1e-3);
     double rough = second[0];
     slow[CG_COUNT_TEXT] = 500; /* no resource, but a weight */
     estimate_features(slow, 132, true, second);
     cr_expect_neq(second[0], rough);
     estimate_features(slow, 132, false, second);
     cr_expect_eq(second[0], estimate_rough(second), "of a CPU nothing is fitted");
+}
+
+/* Groups of 64 work-items leave latency exposed that groups of 1,024, with as many steps in all, hide. */
+Test(estimate, knows_exposed_latency)
+{
+    double few[CG_COUNT_COUNT] = {[CG_COUNT_GROUPS] = 128, [CG_COUNT_ITEMS] = 64, [CG_COUNT_STEPS] = 1000};
+    double many[CG_COUNT_COUNT] = {[CG_COUNT_GROUPS] = 128, [CG_COUNT_ITEMS] = 1024, [CG_COUNT_STEPS] = 62.5};
+    double first[ESTIMATE_FEATURES], second[ESTIMATE_FEATURES];
+    estimate_features(few, 132, true, first);
+    estimate_features(many, 132, true, second);
+    cr_expect_float_eq(estimate_rough(first), estimate_rough(second), 1e-9);
+    cr_expect_gt(first[0], second[0]);
+}
+
+/* A tree compares features with numbers in the order of its levels. */
+Test(estimate, trees_compare_features_that_there_are)
+{
+    for (int t = 0; t < ESTIMATE_TREES; t++)
+        for (int i = 0; i < ESTIMATE_DEPTH; i++) {
+            cr_assert_geq(estimate_trees[t].feature[i], 0);
+            cr_assert_leq(estimate_trees[t].feature[i], ESTIMATE_FEATURES);
+        }
 }
 
 /* A work-item after the other; iterations and barriers cost. */
