@@ -9,8 +9,6 @@
 
 #include <stdint.h>
 
-#include "core/base/panic.h"
-
 struct pcg32 {
     uint64_t state;
     uint64_t increment; /* odd; selects the stream */
@@ -19,7 +17,7 @@ struct pcg32 {
 /* Generators of different streams are independent, whatever their seeds. */
 struct pcg32 pcg32_seed(uint64_t seed, uint64_t stream);
 /* Uniform over all 32-bit numbers. Inline, as the next two: inputs of a GB are drawn. */
-static inline uint32_t pcg32_next(struct pcg32 *rng)
+inline uint32_t pcg32_next(struct pcg32 *rng)
 {
     const uint64_t multiplier = 6364136223846793005u;
     uint64_t old = rng->state;
@@ -28,19 +26,16 @@ static inline uint32_t pcg32_next(struct pcg32 *rng)
     uint32_t turn = (uint32_t)(old >> 59);
     return shifted >> turn | shifted << (-turn & 31);
 }
-/* Uniform in [0, bound), bound > 0, without modulo bias. A power of 2 needs no division. */
-static inline uint32_t pcg32_below(struct pcg32 *rng, uint32_t bound)
+/* Uniform in [0, bound), bound > 0, without modulo bias. A power of 2 needs no division; the others are
+ * pcg32_below_any(). */
+uint32_t pcg32_below_any(struct pcg32 *rng, uint32_t bound);
+inline uint32_t pcg32_below(struct pcg32 *rng, uint32_t bound)
 {
-    CHECK(bound > 0);
-    if (!(bound & (bound - 1))) return pcg32_next(rng) & (bound - 1);
-    uint32_t reject = -bound % bound;
-    for (;;) {
-        uint32_t r = pcg32_next(rng);
-        if (r >= reject) return r % bound;
-    }
+    if (bound && !(bound & (bound - 1))) return pcg32_next(rng) & (bound - 1);
+    return pcg32_below_any(rng, bound);
 }
 /* Uniform in [0, 1), 32 bits of resolution. */
-static inline double pcg32_unit(struct pcg32 *rng)
+inline double pcg32_unit(struct pcg32 *rng)
 {
     return pcg32_next(rng) * 0x1p-32;
 }
