@@ -163,21 +163,13 @@ enum { VERIFY_FILL = 8 };
 /* The bytes that outputs are filled with before a run on a set, a multiple of every element's size: floating
  * point gets a NaN that no operation makes, integers another pattern in every other set. */
 void verify_fill(enum scalar_type type, unsigned set, unsigned char pattern[VERIFY_FILL]);
-/* Whether some of the first n elements has the first bytes of the pattern. */
-bool verify_has_fill(enum scalar_type type, const void *data, int64_t n,
-                     const unsigned char pattern[VERIFY_FILL]);
-/* The largest magnitude of an input's values in a set, NaN aside. */
-double verify_largest(const struct verify_buffer *b, unsigned set);
-/* How many of n elements are infinite or NaN. */
-int64_t verify_not_finite(enum scalar_type type, const void *data, int64_t n);
 /* Whether element i still has the bytes of a floating-point fill. */
 bool verify_unwritten(enum scalar_type type, const void *data, int64_t i);
 
 /* ---- verify_near.c ---- */
 
-enum {
-    VERIFY_BLOCK = 4096
-}; /* elements that are compared at a time: 32 KiB of floats, a first-level cache */
+/* Elements that are compared at a time: of floats 16 KiB on each side, together a first-level cache. */
+enum { VERIFY_BLOCK = 4096 };
 
 /* Elements of an output, and their reference. */
 struct verify_span {
@@ -194,6 +186,13 @@ int64_t verify_compare_span(const struct verify_span *s, struct verify_tolerance
 /* The same of a whole output. */
 int64_t verify_compare(const struct verify_buffer *b, unsigned set, const void *got,
                        struct verify_tolerance tolerance);
+/* Whether some of the first n elements has the first bytes of the pattern. */
+bool verify_has_fill(enum scalar_type type, const void *data, int64_t n,
+                     const unsigned char pattern[VERIFY_FILL]);
+/* The largest magnitude of an input's values in a set, NaN aside. */
+double verify_largest(const struct verify_buffer *b, unsigned set);
+/* How many of n elements are infinite or NaN. */
+int64_t verify_not_finite(enum scalar_type type, const void *data, int64_t n);
 
 /* ---- verify_extremes.c ---- */
 

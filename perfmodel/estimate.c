@@ -21,7 +21,8 @@ static const double BUNDLE = 32, ISSUES = 4, SECTORS = 2, BYTES = 64; /* lanes; 
 static const double ITERATION = 4, BARRIER = 20;                      /* statements */
 static const double SLOWEST = 60;                                     /* log2(cycles) */
 
-/* A unit of a GPU, as NVIDIA's of 2022 are. */
+/* A unit of a GPU, as NVIDIA's of 2022 are: what was fitted goes with these figures, and a device need not
+ * have a description. */
 static const double UNIT_GROUPS = 32, UNIT_BUNDLES = 64, UNIT_REGISTERS = 65536, UNIT_LOCAL = 233472;
 static const double ITEM_REGISTERS = 255, OTHER_REGISTERS = 24; /* of a work-item; beside what it holds */
 static const double HIDING = 8;                                 /* so many bundles hide half of the latency */

@@ -4,8 +4,10 @@ OpenCL's events have the time from the start to the end of one launch; a peer's 
 their number. Of a kernel of 10 us the difference is a third. So the PTX that NVIDIA's OpenCL compiler makes of best.cl is loaded as a
 CUDA module and launched in a graph, too:
 
-    call = own_kernel.load("thresh-out")     best.json, best.cl and host.c as `thresh tune --out` writes them
+    call = own_kernel.load("thresh-out")     best.json and host.c as `thresh tune --out` writes them
     call()                                   launches it on PyTorch's current stream
+
+For programs of one kernel whose inputs and outputs are floats.
 """
 import ctypes
 import json
@@ -66,6 +68,8 @@ def arguments(host):
 def load(folder):
     with open(f"{folder}/best.json") as file:
         best = json.load(file)
+    if "opencl" not in best:
+        raise RuntimeError(f"{folder}: a sequence of kernels")
     with open(f"{folder}/host.c") as file:
         values = list(arguments(file.read()))
     cuda = ctypes.CDLL("libcuda.so.1")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Fits the estimate of a GPU's time to pools: writes perfmodel/estimate_fitted.c.
 
-    experiments/search/fit_estimate.py experiments/search/pools/*_h?00.pool.gz >perfmodel/estimate_fitted.c
+    experiments/search/fit_estimate.py --update experiments/search/pools/*_h?00.pool.gz | clang-format >perfmodel/estimate_fitted.c
 
 An implementation's features are logarithms, the rough estimate first (perfmodel/estimate.h), and exposed latency (latency()).
 The logarithm of its time is taken as a number of its program, a weighted sum of the features, and a number from each of TREES
@@ -16,16 +16,17 @@ times above 8 times the best count as that.
 
 Prints to the standard error, for each pool, how well the rough estimate orders it, and the sum and the whole when they are fitted
 to the *other* pools: the rank correlation of all rows and of those within twice the best, and the best of the 20 that come first
-over the best of the pool.
+over the best of the pool. --update writes the new estimates into the pools, as the first feature of their rows.
 """
 import gzip
+import subprocess
 import sys
 
 import numpy as np
 
 SHRINK, ROWS, LIMIT = 100, 1000, 3  # LIMIT: log2(8)
 TREES, DEPTH, RATE, LEAF_SHRINK, THRESHOLDS = 100, 3, 0.15, 20, 31
-RESOURCES = 5
+RESOURCES, SLOWEST = 5, 60  # as perfmodel/estimate.c has them
 UNITS = 132  # of the devices of all pools
 GROUPS, ITEMS, REGISTERS, LOCAL_BYTES = (1 + RESOURCES + i for i in range(4))
 
@@ -40,8 +41,16 @@ def latency(x):
     return np.log2(1 + 8 / (bundles * np.maximum(1, fit)))
 
 
+def all_features(rows):
+    """Of rows with the features of a pool: the rough estimate in the place of the first one, and latency at the end."""
+    x = np.array(rows)
+    cycles = np.exp2(np.minimum(x[:, 1:1 + RESOURCES], SLOWEST)) - 1
+    x[:, 0] = np.log2(1 + np.sqrt((cycles**2).sum(1)))
+    return np.column_stack([x, latency(x)])
+
+
 def read(path):
-    """Features, the rough estimate first, and log2(times) of the timed rows of a pool, a kernel once."""
+    """Features and log2(times) of the timed rows of a pool, a kernel once."""
     features, times, seen, n = [], [], set(), 0
     with gzip.open(path, "rt") as lines:
         for line in lines:
@@ -54,10 +63,7 @@ def read(path):
                 times.append(float(field[2]))
     if n == 0 or not times:
         sys.exit(f"fit_estimate.py: {path}: no features or no times")
-    x = np.array(features)
-    cycles = np.exp2(x[:, 1:1 + RESOURCES]) - 1
-    x[:, 0] = np.log2(1 + np.sqrt((cycles**2).sum(1)))
-    return np.column_stack([x, latency(x)]), np.log2(times)
+    return all_features(features), np.log2(times)
 
 
 def weights(y):
@@ -153,6 +159,19 @@ def print_qualities(paths, pools):
         print(f"| {path.split('/')[-1].split('.')[0]} | {len(y)} | " + " | ".join(cells) + " |", file=sys.stderr)
 
 
+def update(path, b, trees):
+    """Writes the estimates into a pool. What has no loop program, all of whose features are SLOWEST, stays as it is."""
+    with gzip.open(path, "rt") as file:
+        lines = [line.split("\t") for line in file.read().split("\n")]
+    n = next(int(line[1]) for line in lines if line[0] == "features")
+    rows = [line for line in lines if line[0] == "row" and float(line[6]) < SLOWEST]
+    for line, estimated in zip(rows, estimate(b, trees, all_features([[float(v) for v in line[5:5 + n]] for line in rows]))):
+        line[5] = f"{estimated:.5g}"
+    text = "\n".join("\t".join(line) for line in lines)
+    with open(path, "wb") as file:
+        subprocess.run(["gzip", "-9", "-n"], input=text.encode(), stdout=file, check=True)
+
+
 def print_c(b, trees):
     print("/* Generated: see the head of experiments/search/fit_estimate.py. */\n#include \"perfmodel/estimate_fitted.h\"\n")
     print("const double estimate_weights[ESTIMATE_FEATURES + 1] = {")
@@ -165,15 +184,19 @@ def print_c(b, trees):
     print("};")
 
 
-def main(paths):
+def main(paths, updates):
     pools = [read(p) for p in paths]
     if len(pools) > 1:
         print_qualities(paths, pools)
     b = fit_sum(pools)
-    print_c(b, fit_trees(pools, b))
+    trees = fit_trees(pools, b)
+    print_c(b, trees)
+    for path in paths if updates else []:
+        update(path, b, trees)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit("usage: fit_estimate.py POOL.pool.gz... >perfmodel/estimate_fitted.c")
-    main(sys.argv[1:])
+    UPDATES = sys.argv[1:2] == ["--update"]
+    if len(sys.argv) < 2 + UPDATES:
+        sys.exit("usage: fit_estimate.py [--update] POOL.pool.gz... | clang-format >perfmodel/estimate_fitted.c")
+    main(sys.argv[1 + UPDATES:], UPDATES)

@@ -76,7 +76,7 @@ Test(estimate, knows_exposed_latency)
     cr_expect_gt(first[0], second[0]);
 }
 
-/* A tree compares features with numbers in the order of its levels. */
+/* of_a_gpu_is_fitted above compares sums of trees; here, that no tree reads beyond the features. */
 Test(estimate, trees_compare_features_that_there_are)
 {
     for (int t = 0; t < ESTIMATE_TREES; t++)
