@@ -283,6 +283,8 @@ static json_t *value_json(const struct portrait *p, uint32_t value)
                       meaning_of(GPU_CHOICE_MEM_SPACE, space));
         add_shape(p, v, &line);
         add_outside(p, v, &line);
+        if (p->c->stages[v->region] == 2)
+            strbuf_add(&line, ", in two stages: the next tile is loaded during the arithmetic");
     }
     const struct bb_inst *store = &p->bb->insts[v->copy_store];
     for (unsigned i = 0; staged && i < store->n_logicals; i++)

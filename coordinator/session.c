@@ -161,6 +161,11 @@ void session_known_time(struct session *s, double ns)
     mcts_tree_known_time(s->tree, ns);
 }
 
+void session_teach(struct session *s, const struct space_state *leaf, double ns)
+{
+    mcts_tree_teach(s->tree, leaf, ns);
+}
+
 uint32_t session_take_bounds(struct session *s)
 {
     s->report.exhausted = s->report.stuck = false;

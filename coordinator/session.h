@@ -73,7 +73,7 @@ struct session_subject {
     const char *(*judge)(void *self, struct session_job *job, double best_ns, char *why, size_t n);
     /* A job's result was read from the store, not measured; called before `reported`. */
     void (*restored)(void *self, const struct session_job *job, const struct store_evaluation *e);
-    /* A result counts now and the tree knows it. */
+    /* A result counts now. The tree knows those of what it drew. */
     void (*reported)(void *self, const struct session_job *job, const struct store_evaluation *e);
     /* For snapshots: writes all that follows from results and judgements, or reads it. */
     void (*archive)(void *self, struct archive *a);
@@ -210,6 +210,8 @@ struct store *session_store(struct session *s, int64_t *run);
 double session_elapsed(const struct session *s); /* seconds, with those of the run that is resumed */
 /* A time that candidates have to beat, known from a contender. */
 void session_known_time(struct session *s, double ns);
+/* The search learns from a contender, a leaf, and its time, > 0. */
+void session_teach(struct session *s, const struct space_state *leaf, double ns);
 /* The bound has changed and nodes of the tree may be open again: the search goes on. */
 uint32_t session_take_bounds(struct session *s);
 /* Records a cut of the tree, if there is a store. */

@@ -56,7 +56,7 @@ struct tune_options {
     const struct device *stands_for; /* their device, as its description tells it; that of `replays` */
     const struct store_run *replays; /* of `store`: it is done again by tune_replay(); NULL: none */
     int stop_fd;                     /* readable: end early; -1: none */
-    size_t most_text_bytes;          /* longer texts are not measured; 0: LIMIT_TEXT_BYTES */
+    size_t most_text_bytes;          /* longer texts are not measured; 0: the default */
     double snapshot_s;               /* as in session_options */
     double rounds_s;                 /* budget of the final rounds; 0: as session_options says */
     unsigned threads;                /* that draw; 0: as session_options says; at most LIMIT_DRAW_THREADS */

@@ -100,7 +100,7 @@ static bool learn(struct tune *t, uint64_t naive_hash, struct diag *d)
                              .sizes = o->sizes,
                              .root = t->root,
                              .prior = t->prior,
-                             .most_text_bytes = o->most_text_bytes ? o->most_text_bytes : LIMIT_TEXT_BYTES,
+                             .most_text_bytes = tune_most_text(t),
                              .known = known,
                              .n_known = t->n_plain + 1,
                              .own_path = o->store};
@@ -152,4 +152,5 @@ void tune_report_contender(struct tune *t, const struct session_job *job, const 
         r->plain[r->n_plain++] = session_pick_of(job, e);
     }
     if (ok && is_rival(t, job->number)) session_known_time(t->session, e->median_ns);
+    if (ok && is_rival(t, job->number)) session_teach(t->session, job->leaf, e->median_ns);
 }

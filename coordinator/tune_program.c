@@ -51,10 +51,16 @@ static double limit_ns(double best_ns)
     return best_ns > 0 ? fmax(LIMIT_CUT_FACTOR * best_ns, LIMIT_LEAST_NS) : LIMIT_FIRST_NS;
 }
 
+size_t tune_most_text(const struct tune *t)
+{
+    if (t->options.most_text_bytes) return t->options.most_text_bytes;
+    return t->device.gpu ? LIMIT_TEXT_BYTES_GPU : LIMIT_TEXT_BYTES;
+}
+
 static const char *verdict_of(struct tune *t, const struct lowered *c, double best_ns, char *why, size_t n)
 {
     double floor_ns = perfmodel_floor_ns(c->item_steps, c->items, t->device.compute_units, t->device.gpu);
-    size_t most = t->options.most_text_bytes ? t->options.most_text_bytes : LIMIT_TEXT_BYTES;
+    size_t most = tune_most_text(t);
     if (!note_kernel(t, c->hash)) return "duplicate";
     if (c->bytes > most) {
         snprintf(why, n, "kernel text of %zu bytes exceeds --text-limit (%zu bytes)", c->bytes, most);

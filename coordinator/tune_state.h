@@ -58,6 +58,8 @@ void tune_free_seen(struct tune *t);
 
 /* Adds them to the session. false after an error: the naive one is not in the space, or a store of
  * --learn-from cannot be read. */
+/* Longer texts are not measured, in bytes (tune_program.c). */
+size_t tune_most_text(const struct tune *t);
 bool tune_add_contenders(struct tune *t, struct diag *d);
 /* Takes a result of one of them. */
 void tune_report_contender(struct tune *t, const struct session_job *job, const struct store_evaluation *e);

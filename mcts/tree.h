@@ -111,6 +111,9 @@ uint32_t mcts_tree_take_bounds(struct mcts_tree *t);
 void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct mcts_outcome outcome);
 /* A time known from elsewhere: lowers the cut, records nothing. */
 void mcts_tree_known_time(struct mcts_tree *t, double time);
+/* Policies learn an implementation that the tree did not draw: a state of the tree's space without open
+ * choices, and its time in ns, > 0. */
+void mcts_tree_teach(struct mcts_tree *t, const struct space_state *leaf, double time);
 
 /* How many rollouts the policies wish for an implementation. */
 unsigned mcts_tree_rollouts(const struct mcts_tree *t);

@@ -20,6 +20,17 @@ void mcts_tree_known_time(struct mcts_tree *t, double time)
     t->roller.cut = fmin(t->roller.cut, time * t->cut_factor);
 }
 
+void mcts_tree_teach(struct mcts_tree *t, const struct space_state *leaf, double time)
+{
+    struct mcts_roller *r = &t->roller;
+    double features[MCTS_FEATURES_MAX];
+    mcts_leaf_values(leaf, r->values);
+    if (r->features.n) r->features.of(r->features.context, leaf, features);
+    struct mcts_leaf known = {space_of(leaf), r->values, mcts_leaf_bound(&r->branching, leaf), r->features.n,
+                              features};
+    mcts_policies_learn(t->policies, &known, (struct mcts_outcome){MCTS_TIMED, time});
+}
+
 static void count_outcome(struct mcts_stats *s, enum mcts_outcome_kind kind)
 {
     switch (kind) {

@@ -6,7 +6,7 @@
  *
  * Of a CPU that is the estimate. Of a GPU it is corrected by what was fitted to measured times: of matrix
  * products and a convolution that had no part in the fit it orders implementations within twice the best by
- * rank correlations of 0.51 to 0.77, the rough estimate by 0.04 to 0.42; of a product of a matrix and a
+ * rank correlations of 0.40 to 0.80, the rough estimate by 0.04 to 0.70; of a product of a matrix and a
  * vector, whose times differ by little, neither orders them (experiments/search/fit_estimate.py).
  *
  * It is no bound: it counts what a compiler may leave out, and its rates are those of no device in

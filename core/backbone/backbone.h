@@ -203,8 +203,7 @@ static inline enum scalar_type bb_part_type(const struct bb_inst *inst, unsigned
 {
     return part ? inst->more[part - 1] : inst->type;
 }
-/* Whether a STEP reduces the logical: its INIT lacks it. A reduction inside another one owns that one's, too.
- */
+/* Whether a STEP reduces the logical: its INIT lacks it. A reduction inside another one owns both. */
 static inline bool bb_reduces(const struct backbone *bb, const struct bb_inst *inst, uint32_t logical)
 {
     return inst->kind == BB_STEP && bb_owns(inst, logical) && !bb_owns(&bb->insts[inst->partner], logical);
@@ -249,7 +248,8 @@ struct bb_candidate {
     uint8_t *mem_space; /* [n_regions] */
     uint8_t *rank;      /* [n_region_dims] place in the layout: 0 = innermost (stride 1) */
     int64_t *pad;       /* [n_regions] elements added to the innermost extent */
-    uint8_t *cache;     /* [n_insts] enum bb_cache */
+    uint8_t *stages; /* [n_regions] 2: the copy runs one iteration ahead, in two tiles; 0 or 1: it does not */
+    uint8_t *cache;  /* [n_insts] enum bb_cache */
 };
 
 struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a);
@@ -291,7 +291,7 @@ struct bb_plain {
     const char *label;             /* "one work-item per row, in vectors of 16" */
     struct bb_decisions decisions; /* which leave little open */
 };
-enum { BB_MAX_PLAIN = 7 };
+enum { BB_MAX_PLAIN = 11 };
 /* The plain implementations of a program for a device in a GPU space over the backbone; returns their number,
  * texts and decisions in the arena. The space may still refuse one of them. */
 unsigned bb_plain(const struct backbone *bb, const struct space *space, const struct bb_device *device,

@@ -13,6 +13,7 @@
 #include "core/backbone/backbone.h"
 #include "core/backbone/combine.h"
 #include "core/backbone/seat.h"
+#include "core/backbone/tiled.h"
 #include "core/base/arena.h"
 
 /* Groups of a device that is full, roughly. */
@@ -408,6 +409,7 @@ unsigned bb_plain(const struct backbone *bb, const struct space *space, const st
                   struct arena *a, struct bb_plain out[BB_MAX_PLAIN])
 {
     struct maker m = {.bb = bb, .space = space, .device = device, .arena = a, .out = out};
+    m.n_out = bb_tiled(bb, space, device, a, out);
     find_nest(&m);
     add_parts(&m);
     add_group_parts(&m);

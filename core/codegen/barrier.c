@@ -11,6 +11,19 @@
  *       thread0 { A.load B.load mad }
  *       barrier                 before the stores of the next iteration
  *
+ * A copy that runs one iteration ahead (stages.c) writes after the load has read, to the other tile. One
+ * barrier at the end of the body is between the store and the load of the next iteration, and between a load
+ * and the store that overwrites what it read. Before the loop the first tile is a dependence of its own,
+ * whose back edge goes through the loop:
+ *
+ *     first k.0 { A.cl A.cs }     store to A.tile
+ *     barrier
+ *     loop k.0
+ *       next k.0 { A.cl }
+ *       thread0 { A.load mad }
+ *       next k.0 { A.cs }         store to the other tile
+ *       barrier
+ *
  * Each interval needs one barrier. Taking the last point of the interval that ends first gives the fewest; a
  * back edge whose interval has no barrier yet gets one at the end of the body. Barriers must be outside of
  * thread dimensions and predicates, so a dependence inside of one is refused (CC'22, section 4.6). A group of
@@ -21,8 +34,10 @@
 #include "core/base/arena.h"
 
 struct interval {
-    unsigned write, read; /* children of the node; write < read */
+    unsigned write, read; /* children of the node; write < read, unless `ahead` */
     const struct cg_region *region;
+    bool ahead; /* the copy runs ahead of the node, a loop: the store is after the load */
+    bool first; /* the copy runs ahead of the child `read`, a loop: the store is of its first iteration */
 };
 
 struct site {
@@ -50,16 +65,37 @@ static void add_interval(struct site *s, struct interval x)
     s->intervals[i] = x;
 }
 
+/* A copy that runs ahead of a loop: dependences of the loop, and of the node around it. */
+static void collect_ahead(struct cg_program *p, struct site *s, const struct bb_value *v)
+{
+    struct cg_node *loop = cg_staged_loop(p, v), *store = p->inst_node[v->copy_store];
+    const struct cg_region *r = &p->regions[v->region];
+    if (s->node != loop && s->node != loop->parent) return;
+    if (!cg_depends(p, v)) return;
+    if (s->node == loop) {
+        unsigned read = cg_child_towards(loop, p->inst_node[v->load]);
+        add_interval(s, (struct interval){cg_child_towards(loop, store), read, r, true, false});
+    } else {
+        unsigned read = cg_child_towards(s->node, loop);
+        add_interval(s, (struct interval){read - 1, read, r, false, true});
+    }
+}
+
 static void collect(struct cg_program *p, struct site *s)
 {
     for (uint32_t v = 0; v < p->bb->n_values; v++) {
         const struct bb_value *value = &p->bb->values[v];
         if (!p->regions[value->region].used) continue;
         struct cg_node *store = p->inst_node[value->copy_store], *load = p->inst_node[value->load];
+        if (cg_staged_loop(p, value)) {
+            collect_ahead(p, s, value);
+            continue;
+        }
         if (cg_common(store, load) != s->node) continue;
         if (!cg_depends(p, value)) continue;
-        add_interval(s, (struct interval){cg_child_towards(s->node, store), cg_child_towards(s->node, load),
-                                          &p->regions[value->region]});
+        add_interval(s, (struct interval){.write = cg_child_towards(s->node, store),
+                                          .read = cg_child_towards(s->node, load),
+                                          .region = &p->regions[value->region]});
     }
 }
 
@@ -105,6 +141,12 @@ static void require_back_edge(struct cg_program *p, struct site *s, const struct
     fence(found, x->region);
 }
 
+static void require_end(struct cg_program *p, struct site *s, const struct interval *x)
+{
+    struct cg_node *end = s->before[s->node->n_children];
+    fence(end ? end : add_barrier(p, s, s->node->n_children), x->region);
+}
+
 static void insert(struct cg_program *p, struct site *s)
 {
     struct cg_node *n = s->node, **children = ARENA_ARRAY(p->arena, struct cg_node *, 2 * n->n_children + 1);
@@ -129,9 +171,11 @@ static const char *place_site(struct cg_program *p, struct site *s)
             return "a dependence through memory inside a thread or vector dimension";
     s->before = ARENA_ARRAY(p->arena, struct cg_node *, s->node->n_children + 1);
     for (unsigned i = 0; i < s->n; i++)
-        require_forward(p, s, &s->intervals[i]);
+        if (s->intervals[i].ahead) require_end(p, s, &s->intervals[i]);
+    for (unsigned i = 0; i < s->n; i++)
+        if (!s->intervals[i].ahead) require_forward(p, s, &s->intervals[i]);
     for (unsigned i = 0; repeats(s->node) && i < s->n; i++)
-        require_back_edge(p, s, &s->intervals[i]);
+        if (!s->intervals[i].ahead && !s->intervals[i].first) require_back_edge(p, s, &s->intervals[i]);
     insert(p, s);
     return NULL;
 }

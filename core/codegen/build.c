@@ -6,6 +6,7 @@
  *     split.c       none: it has no reduction
  *     memory.c      x.load reads x[16 * i0 + i1]
  *     values.c      x.load is one register, declared where it is made
+ *     stages.c      none: it stages nothing
  *     barrier.c     none: no value goes from one work-item to another
  *     remainder.c   none: 64 elements are 4 x 16. Of 61 it guards the loads and the store
  *     workaround.c  none: only for loops with barriers
@@ -16,13 +17,13 @@
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
 
-/* Statements of the text: unrolled dimensions repeat what they hold. */
+/* Statements of the text: unrolled dimensions repeat what they hold, loops that peel all but their copies. */
 static double statements(const struct cg_node *n)
 {
     if (n->type == CG_INST) return 1;
     double sum = 0;
     for (unsigned i = 0; i < n->n_children; i++)
-        sum += statements(n->children[i]);
+        sum += statements(n->children[i]) * (cg_peels(n) && !cg_runs_ahead(n->children[i], n) ? 2 : 1);
     return n->type == CG_DIM && n->kind == BB_UNROLL ? sum * (double)n->size : sum;
 }
 
@@ -35,8 +36,8 @@ struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate
                             const struct cg_target *target, struct arena *a, const char **why)
 {
     static const char *(*const passes[])(struct cg_program *) = {
-        cg_build_tree,   cg_map_axes,       check_length,        cg_split_reductions, cg_place_memory,
-        cg_place_values, cg_place_barriers, cg_guard_remainders, cg_work_around};
+        cg_build_tree,   cg_map_axes,  cg_split_reductions, cg_place_memory,     cg_place_values,
+        cg_stage_copies, check_length, cg_place_barriers,   cg_guard_remainders, cg_work_around};
     struct cg_program *p = ARENA_NEW(a, struct cg_program);
     p->bb = bb;
     p->c = c;
@@ -51,9 +52,12 @@ struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate
 
 /* ---- cost ---- */
 
+/* A copy that runs ahead makes as many steps as one that does not: the first one and those of all iterations
+ * but the last. */
 static double steps(const struct cg_node *n)
 {
     if (n->type == CG_INST) return 1;
+    if (n->type == CG_AHEAD && n->first) return 0;
     double sum = 0;
     for (unsigned i = 0; i < n->n_children; i++)
         sum += steps(n->children[i]);
@@ -141,24 +145,31 @@ static void print_inst(const struct cg_program *p, const struct cg_node *n, stru
     if (n->guard_local || n->guard_group || n->guard_last || n->n_guards) strbuf_add(out, " (guarded)");
 }
 
-static void print_node(const struct cg_program *p, const struct cg_node *n, struct strbuf *out)
+static void print_ahead(const struct cg_program *p, const struct cg_node *n, struct strbuf *out)
 {
-    strbuf_indent(out, (int)n->depth - 1);
+    strbuf_printf(out, "%s %s:", n->first ? "first" : "next", p->bb->dims[n->loop->dims[0]].name);
+}
+
+static void print_node(const struct cg_program *p, const struct cg_node *n, int depth, struct strbuf *out)
+{
+    strbuf_indent(out, depth);
     if (n->type == CG_DIM)
         print_dim(p, n, out);
     else if (n->type == CG_INST)
         print_inst(p, n, out);
+    else if (n->type == CG_AHEAD)
+        print_ahead(p, n, out);
     else if (n->type == CG_COMBINE)
         strbuf_printf(out, "combine %s", p->bb->insts[n->statement].name);
     else
         strbuf_add(out, "barrier");
     strbuf_add(out, "\n");
     for (unsigned i = 0; i < n->n_children; i++)
-        print_node(p, n->children[i], out);
+        print_node(p, n->children[i], depth + 1, out);
 }
 
 void cg_print_tree(const struct cg_program *p, struct strbuf *out)
 {
     for (unsigned i = 0; i < p->root->n_children; i++)
-        print_node(p, p->root->children[i], out);
+        print_node(p, p->root->children[i], 0, out);
 }

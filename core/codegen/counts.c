@@ -71,6 +71,7 @@ static double executed(const struct cg_program *p, uint32_t inst, int64_t width,
     for (const struct cg_node *n = p->inst_node[inst]->parent; n; n = n->parent) {
         if (!is_repeated(n)) continue;
         if (n->kind == BB_LOOP ? loops : has_copies(p, inst, n)) times *= (double)n->size;
+        if (!loops && cg_peels(n)) times *= 2;
     }
     return times / (double)width;
 }
@@ -99,8 +100,9 @@ static double touched(const struct counting *c, uint32_t inst)
     const struct cg_access *x = &c->p->access[inst];
     double elements = 1;
     for (const struct cg_node *n = c->p->inst_node[inst]->parent; n; n = n->parent) {
-        if (n->type != CG_DIM || n->kind == BB_BLOCK || n->kind == BB_GLOBAL) continue;
-        if (index_mentions(x->offset, n->id)) elements *= (double)n->size;
+        const struct cg_node *dim = n->type == CG_AHEAD ? n->loop : n;
+        if (dim->type != CG_DIM || dim->kind == BB_BLOCK || dim->kind == BB_GLOBAL) continue;
+        if (index_mentions(x->offset, n->id)) elements *= (double)dim->size;
     }
     return c->p->global_ids ? elements * (double)c->items : elements;
 }
@@ -197,6 +199,13 @@ static void add(struct counting *c, enum cg_count count, double amount)
     c->counts[count] += amount;
 }
 
+static bool runs_ahead(const struct cg_node *n)
+{
+    while (n && n->type != CG_AHEAD)
+        n = n->parent;
+    return n != NULL;
+}
+
 static void count_access(struct counting *c, uint32_t inst)
 {
     const struct cg_program *p = c->p;
@@ -217,6 +226,7 @@ static void count_access(struct counting *c, uint32_t inst)
         return;
     }
     add(c, store ? CG_COUNT_STORES : CG_COUNT_LOADS, requests);
+    if (runs_ahead(p->inst_node[inst])) add(c, CG_COUNT_AHEAD, requests);
     add(c, store ? CG_COUNT_STORE_SECTORS : CG_COUNT_LOAD_SECTORS,
         requests * sectors_of(at, n, element * width));
     add(c, CG_COUNT_TRAFFIC, touched(c, inst) * (double)element * c->groups);

@@ -29,7 +29,8 @@ struct cg_program;
     X(STORE_SECTORS, "sectors that they touch")                                                              \
     X(LOCAL_ACCESSES, "loads and stores of local memory, by bundles of work-items")                          \
     X(LOCAL_CYCLES, "cycles in which banks of local memory serve them")                                      \
-    X(TRAFFIC, "bytes of global memory that groups touch, each element once a group")
+    X(TRAFFIC, "bytes of global memory that groups touch, each element once a group")                        \
+    X(AHEAD, "loads of copies that run ahead, by bundles of work-items")
 
 enum cg_count {
 #define X(id, what) CG_COUNT_##id,

@@ -9,6 +9,7 @@
  *     vector 4: mad.n.0                       the children once, over the lanes
  *     mad                                     mad = fma(...);
  *     barrier                                 barrier(CLK_LOCAL_MEM_FENCE);
+ *     next mad.k.0                            const int k0_next = k0 + 1;
  *
  * The predicate is there only if the group has more work-items on the axis. What was rounded up ends with its
  * extent (remainder.c): `k1 < min(13 - k0 * 4, 4)` in the head of a loop, `if (i0 * 4 < 13)` around the
@@ -75,24 +76,53 @@ static const char *end_text(struct cg_emitter *e, const struct cg_node *n)
                       index_scale(e->scratch, before, -1));
         end = index_min(e->scratch, index_div(e->scratch, left, weight), n->size);
     }
+    end = index_substitute(e->scratch, end, e->fixed, cg_variables(e->p));
     index_print(end, index_fits_int(end) ? e->names->node : e->names->wide, &b);
     const char *text = arena_strndup(e->scratch, b.text, b.length);
     strbuf_free(&b);
     return text;
 }
 
+static bool is_repeated(const struct cg_node *n)
+{
+    while (n && !(n->type == CG_DIM && n->kind == BB_LOOP))
+        n = n->parent;
+    return n != NULL;
+}
+
+/* The last iteration of a loop that copies run ahead of, without them. The barrier at its end is for what
+ * comes in a loop around it. */
+static void emit_last(struct cg_emitter *e, struct cg_node *n)
+{
+    strbuf_indent(e->out, e->indent++);
+    strbuf_add(e->out, "{");
+    emit_dim_names(e, n);
+    cg_fix(e, n, n->size - 1);
+    emit_declarations(e, n);
+    for (unsigned i = 0; i < n->n_children; i++) {
+        struct cg_node *child = n->children[i];
+        bool at_end = child->type == CG_BARRIER && i + 1 == n->n_children;
+        if (cg_runs_ahead(child, n) || (at_end && !is_repeated(n->parent))) continue;
+        emit_node(e, child);
+    }
+    cg_unfix(e, n);
+    close_brace(e);
+}
+
 static void emit_loop(struct cg_emitter *e, struct cg_node *n)
 {
     const char *name = e->names->node[n->id];
+    bool peels = cg_peels(n);
     strbuf_indent(e->out, e->indent);
     strbuf_printf(e->out, "for (%s %s = 0; %s < %s; ++%s) {",
                   n->size > INT32_MAX ? e->dialect->wide_index : e->dialect->index, name, name,
-                  end_text(e, n), name);
+                  peels ? cg_number(e, n->size - 1) : end_text(e, n), name);
     emit_dim_names(e, n);
     e->indent++;
     emit_declarations(e, n);
     emit_children(e, n);
     close_brace(e);
+    if (peels) emit_last(e, n);
 }
 
 static void emit_unrolled(struct cg_emitter *e, struct cg_node *n)
@@ -152,6 +182,27 @@ static void emit_hardware(struct cg_emitter *e, struct cg_node *n)
     if (braces) close_brace(e);
 }
 
+/* Before the loop the index of the iteration is the constant 0. In a loop that does not peel, the last
+ * iteration has no next one. */
+static void emit_ahead(struct cg_emitter *e, struct cg_node *n)
+{
+    const struct cg_node *loop = n->loop;
+    const char *type = loop->size > INT32_MAX ? e->dialect->wide_index : e->dialect->index,
+               *name = e->names->node[loop->id];
+    if (n->first) {
+        cg_fix(e, n, 0);
+        emit_children(e, n);
+        cg_unfix(e, n);
+        return;
+    }
+    bool peels = cg_peels(loop);
+    cg_line(e, peels ? "{" : CG_TEXT(e, "if ($1 < $2) {", name, cg_number(e, loop->size - 1)));
+    e->indent++;
+    cg_line(e, CG_TEXT(e, "const $1 $2 = $3 + 1;", type, e->names->node[n->id], name));
+    emit_children(e, n);
+    close_brace(e);
+}
+
 static void emit_barrier(struct cg_emitter *e, const struct cg_node *n)
 {
     const struct cg_dialect *d = e->dialect;
@@ -193,6 +244,9 @@ static void emit_node(struct cg_emitter *e, struct cg_node *n)
         break;
     case CG_COMBINE:
         cg_emit_combine(e, n);
+        break;
+    case CG_AHEAD:
+        emit_ahead(e, n);
         break;
     case CG_ROOT:
         break;

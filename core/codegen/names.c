@@ -2,6 +2,7 @@
  *
  *     mad.m.2      m2          the index of a dimension, named after its tile
  *     A.copy.load  A_copy_load
+ *     k.0          k0_next     the index of its next iteration, of copies that run ahead
  *     float        float_v2    a word of the dialect, or a name that is taken, gets a suffix
  *     get_x        v_get_x     a name that begins like one of the dialect's gets a prefix
  *
@@ -98,8 +99,9 @@ static const char *unique(struct table *t, const char *name)
 
 static const char *node_name(const struct cg_program *p, struct table *t, const struct cg_node *n)
 {
-    const struct bb_dim *d = &p->bb->dims[n->dims[0]];
+    const struct bb_dim *d = &p->bb->dims[(n->type == CG_AHEAD ? n->loop : n)->dims[0]];
     char text[112];
+    if (n->type == CG_AHEAD) return unique(t, arena_printf(t->arena, "%s.next", p->bb->tiles[d->tile].name));
     spell(p->bb->tiles[d->tile].name, text, 96);
     return unique(t, taken(t, text) ? d->name : p->bb->tiles[d->tile].name);
 }
@@ -129,7 +131,7 @@ struct cg_names *cg_make_names(const struct cg_program *p, struct arena *a)
     for (uint32_t i = 0; i < bb->n_regions; i++)
         out->region[i] = unique(&t, bb->regions[i].name);
     for (unsigned i = 0; i < p->n_nodes; i++) {
-        if (p->nodes[i]->type != CG_DIM) continue;
+        if (p->nodes[i]->type != CG_DIM && p->nodes[i]->type != CG_AHEAD) continue;
         out->node[i] = node_name(p, &t, p->nodes[i]);
         out->wide[i] = arena_printf(a, "(%s)%s", t.dialect->wide_index, out->node[i]);
     }

@@ -24,7 +24,7 @@ enum { CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 /* bytes, of regions */ };
 #define CG_KERNEL_NAME "thresh_kernel"
 #define CG_NEXT "next_" /* begins the names of a step's results before they are assigned */
 
-enum cg_node_type { CG_ROOT, CG_DIM, CG_INST, CG_BARRIER, CG_COMBINE };
+enum cg_node_type { CG_ROOT, CG_DIM, CG_INST, CG_BARRIER, CG_COMBINE, CG_AHEAD };
 
 /* of < below: an index of a dimension that was rounded up is not beyond its extent. (remainder.c) */
 struct cg_guard {
@@ -57,7 +57,10 @@ struct cg_node {
                             load   reads memory, otherwise its register gets 0 */
     struct cg_guard *guards;
     bool fence_local, fence_global; /* BARRIER */
-    bool has_barrier;               /* some node below is a barrier, or combines parts with barriers */
+    struct cg_node *loop; /* AHEAD: what is inside is of the loop's next iteration (stages.c). All AHEAD of a
+                             loop have one id, whose variable is that iteration */
+    bool first;           /* AHEAD: before the loop, of iteration 0; its children have other parents */
+    bool has_barrier;     /* some node below is a barrier, or combines parts with barriers */
 };
 
 /* Where a memory instruction reads or writes. */
@@ -143,6 +146,7 @@ const char *cg_map_axes(struct cg_program *p);         /* axes.c: runs, sizes of
 const char *cg_split_reductions(struct cg_program *p); /* split.c: where parts of reductions are combined */
 const char *cg_place_memory(struct cg_program *p);     /* memory.c: regions and accesses */
 const char *cg_place_values(struct cg_program *p);     /* values.c: registers, crossings, scopes */
+const char *cg_stage_copies(struct cg_program *p);     /* stages.c: copies that run one iteration ahead */
 const char *cg_place_barriers(struct cg_program *p);   /* barrier.c */
 const char *cg_guard_remainders(struct cg_program *p); /* remainder.c: guards of what was rounded up */
 const char *cg_work_around(struct cg_program *p);      /* workaround.c: barriers for faulty drivers */
@@ -169,6 +173,13 @@ bool cg_is_reduced(const struct cg_program *p, uint32_t dim);
 bool cg_divides(const struct cg_program *p, const struct cg_node *n);
 /* Whether a work-item may read an element of the value's region that another one wrote (depend.c). */
 bool cg_depends(const struct cg_program *p, const struct bb_value *v);
+/* The loop that the value's copy runs ahead of; NULL: it does not (stages.c). */
+struct cg_node *cg_staged_loop(const struct cg_program *p, const struct bb_value *v);
+/* Whether a node holds copies that run ahead of this loop. */
+bool cg_runs_ahead(const struct cg_node *n, const struct cg_node *loop);
+/* Whether copies run ahead of the loop and its last iteration, which copies nothing, is after it in the text
+ * (stages.c). A loop whose number of iterations depends on others around it does not peel. */
+bool cg_peels(const struct cg_node *loop);
 int64_t cg_items_per_group(const struct cg_program *p);
 /* What the sizes of a logical's tiles multiply to. */
 int64_t cg_span(const struct cg_program *p, uint32_t logical);

@@ -255,6 +255,46 @@ Test(gpu_space, a_tiled_product_with_staged_inputs_is_a_point)
     kernel_close(&f);
 }
 
+/* Whether the pins leave something of a product whose tile of A is 8 x 8 floats, on a device with `bytes` of
+ * local memory. */
+static bool gpu_space_stages(int64_t bytes, const char *stages, const char *pin)
+{
+    const char *pins[] = {"staged(A)=YES",
+                          "size(m.0)=2",
+                          "size(m.1)=8",
+                          "size(k.0)=4",
+                          "size(k.1)=8",
+                          "outside(A.tile.m)=1",
+                          "outside(A.tile.k)=1",
+                          "size(A.copy.m.0)=8",
+                          "size(A.copy.k.0)=8",
+                          stages,
+                          pin};
+    struct bb_device device = kernel_device;
+    struct kernel_fixture f;
+    device.local_bytes = bytes;
+    kernel_open(&f, &(struct kernel_case){"matmul", "M=16,N=8,K=32"}, &device, NULL);
+    struct space_state *st = space_pinned_root(f.space, pins, sizeof pins / sizeof *pins, f.diag);
+    bool left = st != NULL;
+    if (st) space_state_free(st);
+    kernel_close(&f);
+    return left;
+}
+
+Test(gpu_space, two_stages_take_memory_twice_and_a_loop)
+{
+    enum { TILE = 8 * 8 * 4 };
+    cr_expect(gpu_space_stages(TILE, "stages(A.tile)=1", "mem_space(A.tile)=LOCAL"));
+    cr_expect_not(gpu_space_stages(TILE, "stages(A.tile)=2", "mem_space(A.tile)=LOCAL"));
+    cr_expect(gpu_space_stages(2 * TILE, "stages(A.tile)=2", "mem_space(A.tile)=LOCAL"));
+    cr_expect_not(gpu_space_stages(2 * TILE, "stages(A.tile)=2", "mem_space(A.tile)=GLOBAL"));
+    cr_expect_not(gpu_space_stages(2 * TILE, "stages(A.tile)=2", "dim_kind(A.load.*.0)=BLOCK|THREAD|UNROLL"));
+    cr_expect_not(
+        gpu_space_stages(2 * TILE, "stages(A.tile)=2", "order(A.copy.load.k.0, A.copy.store.k.0)=MERGED"));
+    cr_expect_not(gpu_space_stages(2 * TILE, "stages(A.tile)=2", "dim_kind(A.copy.load.k.0)=LOOP"));
+    cr_expect(gpu_space_stages(2 * TILE, "stages(A.tile)=1", "dim_kind(A.copy.load.k.0)=LOOP"));
+}
+
 /* Both thread tiles on one axis: the load of B, which has no m, is in the run too. */
 static const char *const gpu_space_run[] = {
     "size(m.*)=2",

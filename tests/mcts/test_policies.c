@@ -14,6 +14,7 @@
 #include "core/base/pcg32.h"
 #include "mcts/rollout.h"
 #include "mcts/tree.h"
+#include "tests/fixture/kernel.h"
 #include "tests/mcts/plugin.h"
 #include "tests/mcts/queens.h"
 
@@ -471,6 +472,26 @@ static unsigned policy_ranked(unsigned draws, unsigned most)
     policy_close(&c);
     diag_free(d);
     return spy_ranked;
+}
+
+Test(mcts_policies, what_is_taught_is_imitated)
+{
+    const struct mcts_config config = mcts_config_default();
+    struct pcg32 rng = pcg32_seed(8, 1);
+    struct mcts_descent d = {0};
+    struct policy_case c = policy_open(policy_load("tag:rollout=leaders,imitate=1,jump=1,follow=1"), &config);
+    struct space_state *leaf = space_state_clone(c.queens.root);
+    while (!kernel_descend(leaf, &rng)) {
+        space_state_free(leaf);
+        leaf = space_state_clone(c.queens.root);
+    }
+    mcts_tree_teach(c.tree, leaf, 100);
+    cr_assert_eq(mcts_tree_next(c.tree, &d), MCTS_OK);
+    cr_expect_eq(d.hash, space_state_hash(leaf));
+    cr_expect_eq(mcts_tree_stats(c.tree).timed, 0);
+    mcts_descent_free(&d);
+    space_state_free(leaf);
+    policy_close(&c);
 }
 
 Test(mcts_policies, rollouts_can_be_limited)

@@ -1,0 +1,184 @@
+/* Tiled products (core/backbone/tiled.h): which programs have them, what they become, and that they compute
+ * the product. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/contend.h"
+#include "core/backbone/tiled.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/codegen/codegen.h"
+#include "core/lift/interpret.h"
+#include "core/pipeline/code.h"
+#include "mcts/prior.h"
+#include "tests/codegen/fixture.h"
+#include "tests/fixture/kernel.h"
+
+extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
+
+static const struct bb_device tiled_device = {.gpu = true,
+                                              .max_work_group = 1024,
+                                              .max_work_item = {1024, 1024, 64},
+                                              .local_bytes = 49152,
+                                              .n_vector_widths = 2,
+                                              .vector_widths = {2, 4}};
+
+struct tiled_case {
+    struct arena *arena;
+    struct diag *diag;
+    struct problem *problem;
+    struct mcts_prior *prior;
+    unsigned n_plain, n; /* all plain ones; the tiled ones, which come first */
+    struct contend_plain plain[BB_MAX_PLAIN];
+};
+
+static struct tiled_case tiled_open(const char *kernel, const char *sizes, const struct bb_device *device)
+{
+    size_t length;
+    struct tiled_case c = {.arena = arena_new(), .diag = diag_new()};
+    char *text = kernel_read(kernel, &length);
+    c.problem = problem_new(kernel, text, sizes, device, NULL, c.diag);
+    cr_assert_not_null(c.problem, "%s", kernel);
+    const struct mcts_fact facts[] = {
+        {"gpu", device->gpu}, {"compute_units", 132}, {"max_work_group", 1024}, {"results", 0}};
+    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
+    cr_assert_not_null(c.prior);
+    c.n_plain = contend_plain(c.problem, NULL, 0, c.prior, 0, c.plain);
+    while (c.n < c.n_plain && strstr(c.plain[c.n].label, "steps ahead"))
+        c.n++;
+    free(text);
+    return c;
+}
+
+static void tiled_close(struct tiled_case *c)
+{
+    for (unsigned i = 0; i < c->n_plain; i++)
+        contend_plain_clear(&c->plain[i]);
+    mcts_prior_free(c->prior);
+    problem_free(c->problem);
+    diag_free(c->diag);
+    arena_free(c->arena);
+}
+
+static struct space_state *tiled_leaf(const struct tiled_case *c, unsigned i)
+{
+    const char *why = "";
+    struct space_state *leaf = problem_replay(c->problem, c->plain[i].actions, c->plain[i].n_actions, &why);
+    cr_assert(leaf, "%s: %s", c->plain[i].label, why);
+    return leaf;
+}
+
+static char *tiled_loops(const struct tiled_case *c, unsigned i)
+{
+    struct strbuf loops = {0};
+    struct space_state *leaf = tiled_leaf(c, i);
+    cr_assert(pipeline_print_loops(c->problem, leaf, &loops));
+    space_state_free(leaf);
+    return strbuf_take(&loops);
+}
+
+/* ---- what there is ---- */
+
+static void tiled_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
+{
+    const struct kernel_case c = {kernel, sizes};
+    struct kernel_fixture f;
+    struct bb_plain tiled[BB_MAX_TILED];
+    kernel_open(&f, &c, device, NULL);
+    unsigned found = bb_tiled(f.bb, f.space, device, f.arena, tiled);
+    cr_expect_eq(found, n, "%s %s: %u", kernel, sizes, found);
+    kernel_close(&f);
+}
+
+Test(tiled, products_of_a_gpu)
+{
+    struct bb_device cpu = tiled_device, small = tiled_device;
+    cpu.gpu = false;
+    small.max_work_group = 256;
+    tiled_count("matmul", "M=512,N=512,K=512", &tiled_device, BB_MAX_TILED);
+    tiled_count("matmul", "M=509,N=509,K=509", &tiled_device, BB_MAX_TILED);
+    tiled_count("gemm", "M=512,N=512,K=512", &tiled_device, BB_MAX_TILED);
+    tiled_count("matmul_strided", "M=512,N=512,K=512", &tiled_device, BB_MAX_TILED);
+    tiled_count("matmul", "M=512,N=512,K=512", &small, BB_MAX_TILED - 1);
+    tiled_count("matmul", "M=512,N=64,K=512", &tiled_device, 0);
+    tiled_count("matmul", "M=512,N=512,K=512", &cpu, 0);
+    tiled_count("gemv", "M=512,N=512", &tiled_device, 0);
+    tiled_count("softmax", "M=512,N=512", &tiled_device, 0);
+    tiled_count("convolution", "B=1,O=64,C=64,H=56,W=56", &tiled_device, 0);
+    tiled_count("matmul_chain", "M=128,N=128,K=128,L=128", &tiled_device, 0);
+}
+
+Test(tiled, copies_of_the_next_tiles_around_the_arithmetic)
+{
+    struct tiled_case c = tiled_open("matmul", "M=512,N=512,K=512", &tiled_device);
+    cr_assert_str_eq(c.plain[1].label, "plain: groups of 128 x 128 results, staged 8 steps ahead");
+    char *loops = tiled_loops(&c, 1);
+    const char *loop = strstr(loops, "loop 64: A.load.k.0 B.load.k.0 mad.k.0\n");
+    cr_assert(loop, "%s", loops);
+    const char *next = strstr(loop, "next A.load.k.0:\n"),
+               *a = strstr(loop, "thread0 128: A.copy.load.m.0\n"),
+               *b = strstr(loop, "thread0 8: B.copy.load.k.0\n"),
+               *steps = strstr(loop, "unroll 8: A.load.k.1 B.load.k.1 mad.k.1\n"),
+               *row = strstr(loop, "vector 4: mad.n.3\n"),
+               *store = strstr(loop, "vector 4: B.copy.store.n.1\n");
+    cr_assert(next && a && b && steps && row && store, "%s", loops);
+    cr_expect(next < a && a < b && b < steps && steps < row && row < store, "%s", loops);
+    free(loops);
+    tiled_close(&c);
+}
+
+/* ---- what they compute ---- */
+
+static void tiled_run(struct tiled_case *c, unsigned i, double **buffers, const double *expected,
+                      uint32_t output)
+{
+    char why[256];
+    struct pipeline_code code;
+    const struct backbone *bb = c->problem->backbone;
+    struct space_state *leaf = tiled_leaf(c, i);
+    cr_assert(pipeline_lower(c->problem, leaf, &code, why, sizeof why), "%s", why);
+    for (int64_t j = 0; j < bb->buffers[output].elements; j++)
+        buffers[output][j] = -12345;
+    if (cgt_run(bb, &code.kernel, buffers))
+        for (int64_t j = 0; j < bb->buffers[output].elements; j++)
+            cr_assert_eq(buffers[output][j], expected[j], "%s: element %lld", c->plain[i].label,
+                         (long long)j);
+    pipeline_code_clear(&code);
+    space_state_free(leaf);
+}
+
+static void tiled_check(const char *kernel, const char *sizes)
+{
+    struct tiled_case c = tiled_open(kernel, sizes, &tiled_device);
+    const struct backbone *bb = c.problem->backbone;
+    double **buffers = ARENA_ARRAY(c.arena, double *, bb->n_buffers);
+    uint32_t output = 0;
+    for (uint32_t b = 0; b < bb->n_buffers; b++) {
+        buffers[b] = ARENA_ARRAY(c.arena, double, bb->buffers[b].elements);
+        for (int64_t j = 0; j < bb->buffers[b].elements; j++)
+            buffers[b][j] = (double)((j * 7 + b * 3) % 11) - 5;
+        if (bb->buffers[b].output) output = b;
+    }
+    double *expected = ARENA_ARRAY(c.arena, double, bb->buffers[output].elements);
+    lift_interpret(bb->program, (const double *const *)buffers, output, expected);
+    cr_assert_eq(c.n, BB_MAX_TILED);
+    for (unsigned i = 0; i < c.n; i++)
+        tiled_run(&c, i, buffers, expected, output);
+    tiled_close(&c);
+}
+
+Test(tiled, products)
+{
+    tiled_check("matmul", "M=512,N=256,K=32");
+}
+
+Test(tiled, sizes_that_do_not_divide)
+{
+    tiled_check("matmul", "M=509,N=251,K=61");
+}
+
+Test(tiled, an_operand_without_neighbours)
+{
+    tiled_check("matmul_strided", "M=512,N=256,K=32");
+}
