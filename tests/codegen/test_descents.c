@@ -371,7 +371,7 @@ Test(descents, places_of_extremes)
                               "M=4,N=24", 40),
                  5);
     cr_assert_gt(check_leaves("size M, N\ninput A: [[float]N]M\noutput map(fun r -> float(argmin(r)), A)\n",
-                              "M=13,N=13", 40),
+                              "M=13,N=13", 80),
                  5);
     cr_assert_gt(check_leaves(OF_ROWS("fun ((v, i), (w, j)) -> if w > v then (w, j) else (v, i)",
                                       "(5.0, (-1 : int))") "  float(get(1, t)), A)\n",
