@@ -21,7 +21,7 @@
 
 enum {
     LIMIT_TEXT_BYTES = 64 << 10, /* --text-limit: on CPUs larger texts ran from memory, not from caches */
-    LIMIT_TEXT_BYTES_GPU = 128 << 10, /* of a GPU, where the fastest products have 60 KiB */
+    LIMIT_TEXT_BYTES_GPU = 128 << 10, /* of a GPU: the fastest products have 60 KiB, their neighbours more */
     LIMIT_TEXT_KIB_MOST = 32 << 10    /* of --text-limit: half of what a runner accepts */
 };
 

@@ -1,6 +1,6 @@
 /* The contenders of a campaign that need no search: the naive implementation, number 0, the plain ones,
  * numbers -1, -2, ..., and the learned ones, LEARN_NUMBER and below. They are measured before anything is
- * drawn, so that the search starts with a time to beat:
+ * drawn, so that the search starts with a time to beat and policies with something to imitate:
  *
  *     number   0   "naive"                           the baseline
  *     number  -1   "plain: one work-item per row"
@@ -151,6 +151,7 @@ void tune_report_contender(struct tune *t, const struct session_job *job, const 
     } else if (ok) {
         r->plain[r->n_plain++] = session_pick_of(job, e);
     }
-    if (ok && is_rival(t, job->number)) session_known_time(t->session, e->median_ns);
-    if (ok && is_rival(t, job->number)) session_teach(t->session, job->leaf, e->median_ns);
+    if (!ok || !is_rival(t, job->number)) return;
+    session_known_time(t->session, e->median_ns);
+    session_teach(t->session, job->leaf, e->median_ns);
 }

@@ -53,13 +53,13 @@ struct tune {
 
 extern const struct session_subject tune_program; /* self: struct tune */
 void tune_free_seen(struct tune *t);
+/* Texts of more bytes are not measured. */
+size_t tune_most_text(const struct tune *t);
 
 /* ---- tune_contend.c: the naive implementation, the plain ones and the learned ones ---- */
 
 /* Adds them to the session. false after an error: the naive one is not in the space, or a store of
  * --learn-from cannot be read. */
-/* Longer texts are not measured, in bytes (tune_program.c). */
-size_t tune_most_text(const struct tune *t);
 bool tune_add_contenders(struct tune *t, struct diag *d);
 /* Takes a result of one of them. */
 void tune_report_contender(struct tune *t, const struct session_job *job, const struct store_evaluation *e);

@@ -70,7 +70,8 @@ struct mcts_policy {
     /* What an implementation promises, on a logarithmic scale; not NaN. Of several rollouts the one with the
      * largest sum over all policies is evaluated, the first of equals. */
     double (*rank)(void *state, const struct mcts_leaf *leaf);
-    /* The result of an implementation that was handed out. */
+    /* The result of an implementation that was handed out, or of one that the search was told of
+     * (mcts_tree_teach()), perhaps before anything was drawn. */
     void (*learn)(void *state, const struct mcts_leaf *leaf, struct mcts_outcome outcome);
     /* As rank, for the n <= MCTS_DRAWS_MAX implementations of an evaluation together, once all are drawn. A
      * policy with this needs no rank. */

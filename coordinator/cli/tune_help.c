@@ -60,7 +60,7 @@ const char cli_tune_help[] =
     "far "
     "as they are "
     "possible. They are measured beside the naive implementation, are called 'learned 1', 'learned 2', ..., "
-    "may win, and are not evaluations.\n"
+    "may win, and are not evaluations. The search imitates them where they are fast.\n"
     "# Your data\n"
     "Inputs are random numbers unless --input NAME=FILE.npy gives them: a NumPy file of the input's shape, "
     "whose numbers are numbers of the input's type. Kernels are timed on your data and verified on it, and "

@@ -15,6 +15,7 @@
 #include "core/backbone/seat.h"
 #include "core/backbone/tiled.h"
 #include "core/base/arena.h"
+#include "core/base/panic.h"
 
 /* Groups of a device that is full, roughly. */
 enum { GPU_GROUPS = 1024, CPU_GROUPS = 16 };
@@ -170,6 +171,7 @@ static void decide_shared(struct maker *m, const struct plan *p, uint32_t dim)
 static void add(struct maker *m, const struct plan *p, const char *label)
 {
     if (!is_possible(m, p)) return;
+    CHECK(m->n_out < BB_MAX_PLAIN);
     m->out[m->n_out] = (struct bb_plain){.label = label};
     for (uint32_t v = 0; v < m->bb->n_values; v++)
         decide(m, gpu_act_staged(m->space, v, GPU_STAGED_NO));

@@ -6,12 +6,15 @@
  *     staged(A)=YES  staged(B)=YES  stages(*)=2    128 x 8 of A and 8 x 128 of B, loaded one iteration ahead
  *     size(A.copy.m.0)=128  size(A.copy.k.0)=2  size(A.copy.k.1)=4       one vector of 4 for each work-item
  *
- * and the kinds and the order of all dimensions. Each work-item has its results in two halves of 4, so that
- * neighbours read neighbouring vectors of local memory. Copies load vectors along the dimension in which
- * their array is contiguous; what comes to lie across the vectors of the tile is padded.
+ * and the kinds and the order of all dimensions. Where an extent is no multiple of a tile and is not rounded
+ * up to one, the tile is smaller: 200 x 40 results of 1000 x 1000.
  *
- * Thirteen searches of 300 evaluations found nothing as fast for a product of 2048 x 2048 x 2048: too many
- * decisions have to go together. From here on they find what is some percent faster
+ * Each work-item has its results in two halves of 4, so that neighbours read neighbouring vectors of local
+ * memory. Copies load vectors along the dimension in which their array is contiguous; if the tile is not
+ * stored along that dimension, its rows are padded.
+ *
+ * Thirteen searches without these found nothing as fast for a product of 2048 x 2048 x 2048: too many
+ * decisions have to go together. Searches that start from these find kernels that are up to 11 % faster
  * (experiments/results/2026-11-27-tiled.md). */
 #include "core/backbone/tiled.h"
 
@@ -38,8 +41,8 @@ struct side {
 
 struct product {
     uint32_t step, init, store;
-    uint32_t m, n, k;
-    struct side a, b; /* of m and of n */
+    uint32_t m, n, k, batch; /* batch: of independent products; BB_NONE: there is one */
+    struct side a, b;        /* of m and of n */
 };
 
 struct tiler {
@@ -88,11 +91,15 @@ static uint32_t reduced(const struct backbone *bb, const struct bb_inst *step)
     return k;
 }
 
-/* Whether a load has the logicals `own` and k, as two coordinates of its region, and no other one. */
-static bool is_side(const struct backbone *bb, const struct bb_inst *load, uint32_t own, uint32_t k)
+/* Whether a load has the logicals `own` and k, perhaps that of the batch, and no other one, each as a
+ * coordinate of its region. */
+static bool is_side(const struct backbone *bb, const struct bb_inst *load, uint32_t own,
+                    const struct product *p)
 {
-    if (load->kind != BB_LOAD || load->value == BB_NONE || load->n_logicals != 2) return false;
-    return bb_owns(load, own) && bb_owns(load, k) && bb->regions[bb->values[load->value].region].n_dims == 2;
+    if (load->kind != BB_LOAD || load->value == BB_NONE) return false;
+    unsigned n = p->batch != BB_NONE && bb_owns(load, p->batch) ? 3 : 2;
+    return load->n_logicals == n && bb_owns(load, own) && bb_owns(load, p->k) &&
+           bb->regions[bb->values[load->value].region].n_dims == n;
 }
 
 static bool find_product(const struct backbone *bb, struct product *p)
@@ -104,12 +111,15 @@ static bool find_product(const struct backbone *bb, struct product *p)
     p->k = reduced(bb, step);
     if (p->store == BB_NONE || p->k == BB_NONE || step->n_operands != 3) return false;
     const struct bb_inst *store = &bb->insts[p->store];
-    if (store->n_logicals != 2 || step->n_logicals != 3) return false;
-    p->m = store->logicals[0];
-    p->n = store->logicals[1];
+    unsigned outer = store->n_logicals - 2; /* logicals around m and n */
+    if (store->n_logicals < 2 || outer > 1 || step->n_logicals != store->n_logicals + 1) return false;
+    p->batch = outer ? store->logicals[0] : BB_NONE;
+    p->m = store->logicals[outer];
+    p->n = store->logicals[outer + 1];
     const struct bb_inst *x = &bb->insts[step->operands[1]], *y = &bb->insts[step->operands[2]];
-    bool swapped = is_side(bb, y, p->m, p->k);
-    if (!is_side(bb, swapped ? y : x, p->m, p->k) || !is_side(bb, swapped ? x : y, p->n, p->k)) return false;
+    bool swapped = is_side(bb, y, p->m, p);
+    if (!is_side(bb, swapped ? y : x, p->m, p) || !is_side(bb, swapped ? x : y, p->n, p)) return false;
+    if (p->batch != BB_NONE && bb->logicals[p->batch].extent == 1) return false;
     p->a = (struct side){.value = (swapped ? y : x)->value, .own = p->m};
     p->b = (struct side){.value = (swapped ? x : y)->value, .own = p->n};
     return true;
@@ -167,6 +177,23 @@ static int64_t span_of(const struct bb_logical *l, int64_t tile)
     return 0;
 }
 
+/* The largest number up to `most`, and at least a quarter of it, so many times `unit` fits a dimension; 0:
+ * none does. */
+static int64_t fit(const struct bb_logical *l, int64_t most, int64_t unit)
+{
+    for (int64_t n = most; 4 * n >= most && n > 0; n--)
+        if (span_of(l, n * unit)) return n;
+    return 0;
+}
+
+static bool fit_shape(const struct backbone *bb, const struct product *p, struct shape *s)
+{
+    s->m = fit(&bb->logicals[p->m], s->m, HALVES * REGISTERS);
+    s->n = fit(&bb->logicals[p->n], s->n, HALVES * REGISTERS);
+    s->k = REGISTERS * fit(&bb->logicals[p->k], s->k / REGISTERS, REGISTERS);
+    return s->m * s->n > 1 && s->k > 0;
+}
+
 static bool decide_span(struct tiler *t, uint32_t logical, int64_t tile)
 {
     int64_t span = span_of(&t->bb->logicals[logical], tile);
@@ -191,6 +218,7 @@ static bool decide_tiles(struct tiler *t)
     decide_sizes(t, p->m, 1, (const int64_t[]){HALVES, s->m, REGISTERS, 0});
     decide_sizes(t, p->n, 1, (const int64_t[]){HALVES, s->n, REGISTERS, 0});
     decide_sizes(t, p->k, 1, (const int64_t[]){s->k, 0});
+    if (p->batch != BB_NONE) decide_sizes(t, p->batch, 1, (const int64_t[]){0});
     return true;
 }
 
@@ -198,6 +226,7 @@ static bool decide_tiles(struct tiler *t)
 static void decide_axes(struct tiler *t)
 {
     const struct product *p = &t->p;
+    if (p->batch != BB_NONE) decide_axis(t, p->store, p->batch, BLOCK, GPU_MAP_ENCODING_WRG2);
     decide_axis(t, p->store, p->m, BLOCK, GPU_MAP_ENCODING_WRG1);
     decide_axis(t, p->store, p->n, BLOCK, GPU_MAP_ENCODING_WRG0);
     decide_axis(t, p->store, p->m, ITEM, GPU_MAP_ENCODING_LCL0);
@@ -247,13 +276,15 @@ static bool is_contiguous(const struct backbone *bb, uint32_t inst, uint32_t log
     return index_stride(bb->insts[inst].index, logical, &affine) == 1 && affine;
 }
 
-/* The region's coordinates: along `own` and along k. */
-static void find_coordinates(const struct tiler *t, const struct side *s, uint32_t *own, uint32_t *k)
+/* The region's coordinates along `own` and along k. Level 0 of all logicals is outside of the copy. */
+static void decide_coordinates(struct tiler *t, const struct side *s, uint32_t *own, uint32_t *k)
 {
     const struct bb_region *r = &t->bb->regions[t->bb->values[s->value].region];
     for (uint32_t c = r->first_region_dim; c < r->first_region_dim + r->n_dims; c++) {
-        uint32_t term = t->bb->region_dims[c].first_term;
-        *(t->bb->terms[term].logical == s->own ? own : k) = c;
+        uint32_t term = t->bb->region_dims[c].first_term, logical = t->bb->terms[term].logical;
+        decide(t, gpu_act_outside(t->space, term, 1));
+        if (logical == s->own) *own = c;
+        if (logical == t->p.k) *k = c;
     }
 }
 
@@ -270,9 +301,11 @@ static bool decide_walk(struct tiler *t, const struct bb_value *v, const struct 
 {
     const struct bb_logical *along = &t->bb->logicals[w->along], *across = &t->bb->logicals[w->across];
     int64_t vectors = w->n_along / w->width, items = t->shape.m * t->shape.n;
-    int64_t times = vectors * w->n_across > items ? vectors * w->n_across / items : 1;
+    int64_t times = 1;
+    while (times < w->n_across && (w->n_across % times || vectors * w->n_across > times * items))
+        times++;
     unsigned item = times > 1 ? 1 : 0, vector = vectors > 1 ? 1 : 0;
-    if (w->n_across % times != 0 || w->n_across == times) return false;
+    if (times == w->n_across) return false;
     if (across->n_levels <= item || along->n_levels <= vector) return false;
     decide_sizes(t, w->across, 0,
                  times > 1 ? (const int64_t[]){times, w->n_across / times, 0}
@@ -296,7 +329,7 @@ static bool decide_walk(struct tiler *t, const struct bb_value *v, const struct 
 /* Elements between two rows of the tile that keep the banks of a copy's stores apart, if there is memory. */
 static int64_t padding(const struct tiler *t, const struct bb_value *v)
 {
-    int64_t elements = (t->p.a.tile + t->p.b.tile + REGISTERS) * t->shape.k * 2;
+    int64_t elements = (t->p.a.tile + t->p.b.tile + 2 * REGISTERS) * t->shape.k * 2; /* both may be padded */
     int64_t bytes = elements * (int64_t)scalar_type_bytes(t->bb->regions[v->region].type);
     return bytes <= t->device->local_bytes ? REGISTERS : 0;
 }
@@ -305,13 +338,11 @@ static bool decide_copy(struct tiler *t, const struct side *s)
 {
     const struct bb_value *v = &t->bb->values[s->value];
     uint32_t own = BB_NONE, k = BB_NONE, first = t->bb->regions[v->region].first_region_dim;
-    find_coordinates(t, s, &own, &k);
+    decide_coordinates(t, s, &own, &k);
     uint32_t own_copy = t->bb->insts[v->copy_load].logicals[own - first],
              k_copy = t->bb->insts[v->copy_load].logicals[k - first];
     int64_t steps = t->shape.k;
     bool rows = is_contiguous(t->bb, v->load, s->own), columns = is_contiguous(t->bb, v->load, t->p.k);
-    decide(t, gpu_act_outside(t->space, t->bb->region_dims[own].first_term, 1));
-    decide(t, gpu_act_outside(t->space, t->bb->region_dims[k].first_term, 1));
     decide(t, gpu_act_mem_space(t->space, v->region, GPU_MEM_SPACE_LOCAL));
     decide(t, gpu_act_layout_order(t->space, own, k, GPU_LAYOUT_ORDER_INSIDE));
     int64_t pad = rows ? 0 : padding(t, v);
@@ -354,12 +385,14 @@ unsigned bb_tiled(const struct backbone *bb, const struct space *space, const st
     if (!device->gpu || !find_product(bb, &p)) return 0;
     for (unsigned i = 0; i < BB_MAX_TILED; i++) {
         struct tiler t = {.bb = bb, .space = space, .device = device, .arena = a, .p = p, .shape = shapes[i]};
-        if (shapes[i].m * shapes[i].n > device->max_work_group || !decide_all(&t)) continue;
-        out[n++] = (struct bb_plain){.label = arena_printf(a,
-                                                           "groups of %" PRId64 " x %" PRId64
-                                                           " results, staged %" PRId64 " steps ahead",
-                                                           t.p.a.tile, t.p.b.tile, shapes[i].k),
-                                     .decisions = t.decisions};
+        if (!fit_shape(bb, &p, &t.shape) || t.shape.m * t.shape.n > device->max_work_group) continue;
+        if (!decide_all(&t)) continue;
+        out[n++] =
+            (struct bb_plain){.label = arena_printf(a,
+                                                    "groups of %" PRId64 " x %" PRId64
+                                                    " results, tiles of %" PRId64 " steps loaded ahead",
+                                                    t.p.a.tile, t.p.b.tile, t.shape.k),
+                              .decisions = t.decisions};
     }
     return n;
 }

@@ -6,8 +6,9 @@
 
 enum { BB_MAX_TILED = 4 };
 
-/* The tiled implementations of a program whose only reduction multiplies two arrays; returns their number, 0
- * for other programs. What they refer to is in the arena. */
+/* The tiled implementations of a program whose only reduction runs over pairs of elements of two arrays, as
+ * that of a product does, or of a batch of them; returns their number, 0 for other programs. What they refer
+ * to is in the arena. */
 unsigned bb_tiled(const struct backbone *bb, const struct space *space, const struct bb_device *device,
                   struct arena *a, struct bb_plain out[BB_MAX_TILED]);
 

@@ -13,8 +13,8 @@
  *
  * A copy that runs one iteration ahead (stages.c) writes after the load has read, to the other tile. One
  * barrier at the end of the body is between the store and the load of the next iteration, and between a load
- * and the store that overwrites what it read. Before the loop the first tile is a dependence of its own,
- * whose back edge goes through the loop:
+ * and the store that overwrites what it read. Before the loop the first tile is a dependence of its own. It
+ * needs no barrier for its back edge: those at the ends of the loop's iterations serve.
  *
  *     first k.0 { A.cl A.cs }     store to A.tile
  *     barrier

@@ -90,8 +90,8 @@ static bool is_repeated(const struct cg_node *n)
     return n != NULL;
 }
 
-/* The last iteration of a loop that copies run ahead of, without them. The barrier at its end is for what
- * comes in a loop around it. */
+/* The last iteration of a loop that copies run ahead of, without them. The barrier at its end is needed only
+ * if a loop around it starts the copies again. */
 static void emit_last(struct cg_emitter *e, struct cg_node *n)
 {
     strbuf_indent(e->out, e->indent++);

@@ -125,6 +125,47 @@ static void stages_check(struct stages_case *x, const struct cg_program *p)
     strbuf_free(&tree);
 }
 
+/* Barriers of the text: those of a loop that peels are there twice, but for the one at its end if no loop is
+ * around it. */
+static unsigned stages_text_barriers(const struct cg_node *n, bool repeated)
+{
+    unsigned barriers = n->type == CG_BARRIER;
+    bool loop = n->type == CG_DIM && n->kind == BB_LOOP;
+    for (unsigned i = 0; i < n->n_children; i++) {
+        const struct cg_node *child = n->children[i];
+        bool at_end = child->type == CG_BARRIER && i + 1 == n->n_children;
+        unsigned of_child = stages_text_barriers(child, repeated || loop);
+        barriers += of_child;
+        if (loop && cg_peels(n) && !cg_runs_ahead(child, n)) barriers += at_end ? repeated : of_child;
+    }
+    return barriers;
+}
+
+static unsigned stages_count(const char *text, const char *what)
+{
+    unsigned n = 0;
+    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what))
+        n++;
+    return n;
+}
+
+static bool stages_combines(const struct cg_program *p)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < p->bb->n_insts; i++)
+        some = some || p->splits[i];
+    return some;
+}
+
+static void stages_check_text(const struct cg_program *p)
+{
+    struct cg_kernel k;
+    if (stages_combines(p)) return; /* with barriers of its own */
+    cg_emit(p, &k);
+    cr_expect_eq(stages_count(k.source, "barrier("), stages_text_barriers(p->root, false), "%s", k.source);
+    cg_kernel_free(&k);
+}
+
 /* The text says the same as the loop program: its last iterations are after the loops. */
 static void stages_run(struct stages_case *x, const struct cg_program *p)
 {
@@ -215,6 +256,7 @@ static void stages_check_leaves(const char *kernel, const char *sizes, const cha
         struct cg_program *p = stages_draw(&x, &rng);
         if (!p || cg_interpret_cost(p) > 1e6) continue;
         stages_check(&x, p);
+        stages_check_text(p);
         if (i % longer(STAGES_RUN, 1) == 0) stages_run(&x, p);
         for (uint32_t v = 0; v < x.f.bb->n_values; v++)
             ahead += cg_staged_loop(p, &x.f.bb->values[v]) != NULL;

@@ -45,7 +45,7 @@ static struct tiled_case tiled_open(const char *kernel, const char *sizes, const
     c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
     cr_assert_not_null(c.prior);
     c.n_plain = contend_plain(c.problem, NULL, 0, c.prior, 0, c.plain);
-    while (c.n < c.n_plain && strstr(c.plain[c.n].label, "steps ahead"))
+    while (c.n < c.n_plain && strstr(c.plain[c.n].label, "loaded ahead"))
         c.n++;
     free(text);
     return c;
@@ -101,7 +101,10 @@ Test(tiled, products_of_a_gpu)
     tiled_count("gemm", "M=512,N=512,K=512", &tiled_device, BB_MAX_TILED);
     tiled_count("matmul_strided", "M=512,N=512,K=512", &tiled_device, BB_MAX_TILED);
     tiled_count("matmul", "M=512,N=512,K=512", &small, BB_MAX_TILED - 1);
-    tiled_count("matmul", "M=512,N=64,K=512", &tiled_device, 0);
+    tiled_count("batched_matmul", "P=8,M=512,N=512,K=512", &tiled_device, BB_MAX_TILED);
+    tiled_count("matmul", "M=1000,N=1000,K=1000", &tiled_device, BB_MAX_TILED);
+    tiled_count("matmul", "M=512,N=8,K=512", &tiled_device, 0);
+    tiled_count("matmul", "M=512,N=512,K=2", &tiled_device, 0);
     tiled_count("matmul", "M=512,N=512,K=512", &cpu, 0);
     tiled_count("gemv", "M=512,N=512", &tiled_device, 0);
     tiled_count("softmax", "M=512,N=512", &tiled_device, 0);
@@ -112,7 +115,7 @@ Test(tiled, products_of_a_gpu)
 Test(tiled, copies_of_the_next_tiles_around_the_arithmetic)
 {
     struct tiled_case c = tiled_open("matmul", "M=512,N=512,K=512", &tiled_device);
-    cr_assert_str_eq(c.plain[1].label, "plain: groups of 128 x 128 results, staged 8 steps ahead");
+    cr_assert_str_eq(c.plain[1].label, "plain: groups of 128 x 128 results, tiles of 8 steps loaded ahead");
     char *loops = tiled_loops(&c, 1);
     const char *loop = strstr(loops, "loop 64: A.load.k.0 B.load.k.0 mad.k.0\n");
     cr_assert(loop, "%s", loops);
@@ -148,7 +151,7 @@ static void tiled_run(struct tiled_case *c, unsigned i, double **buffers, const 
     space_state_free(leaf);
 }
 
-static void tiled_check(const char *kernel, const char *sizes)
+static void tiled_check(const char *kernel, const char *sizes, unsigned n)
 {
     struct tiled_case c = tiled_open(kernel, sizes, &tiled_device);
     const struct backbone *bb = c.problem->backbone;
@@ -162,7 +165,7 @@ static void tiled_check(const char *kernel, const char *sizes)
     }
     double *expected = ARENA_ARRAY(c.arena, double, bb->buffers[output].elements);
     lift_interpret(bb->program, (const double *const *)buffers, output, expected);
-    cr_assert_eq(c.n, BB_MAX_TILED);
+    cr_assert_eq(c.n, n, "%s %s: %u", kernel, sizes, c.n);
     for (unsigned i = 0; i < c.n; i++)
         tiled_run(&c, i, buffers, expected, output);
     tiled_close(&c);
@@ -170,15 +173,21 @@ static void tiled_check(const char *kernel, const char *sizes)
 
 Test(tiled, products)
 {
-    tiled_check("matmul", "M=512,N=256,K=32");
+    tiled_check("matmul", "M=512,N=256,K=32", BB_MAX_TILED);
 }
 
 Test(tiled, sizes_that_do_not_divide)
 {
-    tiled_check("matmul", "M=509,N=251,K=61");
+    tiled_check("matmul", "M=509,N=251,K=61", BB_MAX_TILED);
+    tiled_check("matmul", "M=200,N=200,K=40", 2);
 }
 
 Test(tiled, an_operand_without_neighbours)
 {
-    tiled_check("matmul_strided", "M=512,N=256,K=32");
+    tiled_check("matmul_strided", "M=512,N=256,K=32", BB_MAX_TILED);
+}
+
+Test(tiled, a_batch_of_products)
+{
+    tiled_check("batched_matmul", "P=2,M=128,N=128,K=32", 2);
 }
