@@ -117,10 +117,8 @@ static void restored(void *self, const struct session_job *job, const struct sto
 static void reported(void *self, const struct session_job *job, const struct store_evaluation *e)
 {
     struct tune *t = self;
-    bool ok = strcmp(e->status, "ok") == 0;
     if (job->number <= 0) tune_report_contender(t, job, e);
-    if (job->number <= 0 && ok) note_kernel(t, e->kernel_hash); /* what is drawn again is a duplicate */
-    if (ok) tune_check_bound(t, job, e->median_ns);
+    if (strcmp(e->status, "ok") == 0) tune_check_bound(t, job, e->median_ns);
 }
 
 static void archive_kernels(struct tune *t, struct archive *a)
