@@ -200,13 +200,6 @@ static void add(struct counting *c, enum cg_count count, double amount)
     c->counts[count] += amount;
 }
 
-static bool runs_ahead(const struct cg_node *n)
-{
-    while (n && n->type != CG_AHEAD)
-        n = n->parent;
-    return n != NULL;
-}
-
 static void count_access(struct counting *c, uint32_t inst)
 {
     const struct cg_program *p = c->p;
@@ -227,7 +220,8 @@ static void count_access(struct counting *c, uint32_t inst)
         return;
     }
     add(c, store ? CG_COUNT_STORES : CG_COUNT_LOADS, requests);
-    if (runs_ahead(p->inst_node[inst])) add(c, CG_COUNT_AHEAD, requests);
+    bool copy = bb->insts[inst].kind == BB_COPY_LOAD;
+    if (copy && cg_staged_loop(p, &bb->values[bb->insts[inst].value])) add(c, CG_COUNT_AHEAD, requests);
     add(c, store ? CG_COUNT_STORE_SECTORS : CG_COUNT_LOAD_SECTORS,
         requests * sectors_of(at, n, element * width));
     add(c, CG_COUNT_TRAFFIC, touched(c, inst) * (double)element * c->groups);
