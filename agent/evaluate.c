@@ -20,6 +20,7 @@
 #include "agent/limits.h"
 #include "core/base/arena.h"
 #include "core/base/clock.h"
+#include "core/base/cores.h"
 #include "core/base/diag.h"
 #include "core/base/panic.h"
 #include "core/base/pcg32.h"
@@ -197,7 +198,8 @@ void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kerne
 
 static unsigned runners_on(const struct device *dev, unsigned wanted)
 {
-    unsigned n = wanted ? wanted : dev->gpu ? AGENT_RUNNERS_GPU : AGENT_RUNNERS_CPU;
+    unsigned half = cores_available() / 2, gpu = half > AGENT_RUNNERS_GPU ? half : AGENT_RUNNERS_GPU;
+    unsigned n = wanted ? wanted : dev->gpu ? gpu : AGENT_RUNNERS_CPU;
     return n < AGENT_RUNNERS_MOST ? n : AGENT_RUNNERS_MOST;
 }
 

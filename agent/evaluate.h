@@ -83,7 +83,7 @@ struct eval_inputs {
     const struct given *data; /* NULL: none; borrowed until evaluator_free() */
 };
 
-/* Starts `runners` child processes on the device (0: two on a CPU, four on a GPU; AGENT_RUNNERS_MOST at most,
+/* Starts `runners` child processes on the device (0: two on a CPU, half of the cores and four at least on a GPU; AGENT_RUNNERS_MOST at most,
  * and no more than its memory takes), makes the inputs, and the reference from the naive kernel checked
  * against the Lift interpreter. `d` gets what went wrong; NULL then. Borrows p. */
 struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,

@@ -26,11 +26,15 @@ struct factor *factor_new(size_t capacity)
     return f;
 }
 
+void factor_truncate(struct factor *f, size_t n)
+{
+    while (f->count > n)
+        free(f->rows[--f->count]);
+}
+
 void factor_clear(struct factor *f)
 {
-    for (size_t i = 0; i < f->count; i++)
-        free(f->rows[i]);
-    f->count = 0;
+    factor_truncate(f, 0);
 }
 
 void factor_free(struct factor *f)

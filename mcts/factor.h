@@ -18,8 +18,9 @@ typedef float factor_lanes __attribute__((vector_size(FACTOR_LANES * sizeof(floa
 struct factor;
 
 struct factor *factor_new(size_t capacity);
-void factor_free(struct factor *f);  /* NULL is allowed */
-void factor_clear(struct factor *f); /* no row is left */
+void factor_free(struct factor *f);               /* NULL is allowed */
+void factor_clear(struct factor *f);              /* no row is left */
+void factor_truncate(struct factor *f, size_t n); /* the first n rows are left, if there are more */
 size_t factor_count(const struct factor *f);
 
 /* x := L^-1 x for vectors whose elements before `first` are solved. An element is computed by the same

@@ -29,52 +29,7 @@
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 #include "core/base/stats.h"
-#include "mcts/factor.h"
-#include "mcts/policy.h"
-#include "mcts/recents.h"
-#include "mcts/scales.h"
-
-/* The features and the values are the key in recents. */
-struct mcts_traits {
-    double bound; /* logarithm; 0 if there is none */
-    uint64_t n_features;
-    double features[MCTS_FEATURES_MAX];
-    uint16_t values[];
-};
-
-struct measurement {
-    double bound, time; /* logarithms; time INFINITY: stopped as too slow */
-    double estimate;    /* logarithm; 0 if there is none */
-};
-
-/* L^-1 v, for the parts v of y - mean; [capacity] each. */
-struct whitened {
-    double *times, *ones, *bounds, *estimates;
-    double *rest;   /* of y - mean: times - level ones - slope (bounds - middle ones) - ... */
-    size_t n;       /* rows that the four have */
-    double limited; /* the best time by which `times` are limited */
-};
-
-struct mcts_guess {
-    uint32_t *slots, n_slots; /* the choices whose values are traits */
-    uint32_t stride;          /* values of an implementation: n_slots and zeros, a multiple of STRIDE */
-    size_t count, capacity;
-    struct measurement *list;
-    uint16_t *values; /* [capacity][stride] */
-    double *features; /* [capacity][MCTS_FEATURES_MAX] */
-    uint64_t n_features;
-    struct factor *factor;
-    struct recents *recents;
-    struct whitened whitened;
-    struct mcts_scales *scales;  /* correlations; NULL: there are more than FEW choices, */
-    double *correlations;        /* then [n_slots + 1] of implementations that differ in so many traits */
-    size_t fitted;               /* measurements at the last fit of the scales */
-    double level, slope, middle; /* the mean: level + slope * (bound - middle) */
-    double pace, center;         /* + pace * (estimate - center) */
-    double variance;             /* of the process */
-    double best;                 /* logarithm; INFINITY before anything was learnt */
-    bool solved;                 /* the rest, mean and variance include all measurements */
-};
+#include "mcts/guess_state.h"
 
 /* REACH: at first, implementations that differ in an eighth of their traits have a correlation of 1/e. NOISE:
  * so much of the variance does not depend on the traits; less with features, which say more (with a twentieth
@@ -124,9 +79,9 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
     g->n_slots = mcts_traits_pick(s, &g->slots);
     g->stride = (g->n_slots + STRIDE) / STRIDE * STRIDE;
     g->list = base_calloc(capacity, sizeof g->list[0]);
-    g->values = base_calloc(capacity * g->stride, sizeof g->values[0]);
-    g->factor = factor_new(capacity);
-    g->features = base_calloc(capacity * MCTS_FEATURES_MAX, sizeof g->features[0]);
+    g->values = base_calloc((capacity + AWAITED) * g->stride, sizeof g->values[0]);
+    g->factor = factor_new(capacity + AWAITED);
+    g->features = base_calloc((capacity + AWAITED) * MCTS_FEATURES_MAX, sizeof g->features[0]);
     g->recents = recents_new(sizeof(double[MCTS_FEATURES_MAX]) + g->stride * sizeof g->values[0]);
     struct whitened *w = &g->whitened;
     w->times = base_calloc(5 * capacity, sizeof w->times[0]);
@@ -145,6 +100,8 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
 void mcts_guess_free(struct mcts_guess *g)
 {
     if (!g) return;
+    for (unsigned i = 0; i < g->n_awaited; i++)
+        free(g->awaited[i]);
     free(g->slots);
     free(g->list);
     free(g->values);
@@ -171,13 +128,13 @@ struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const struct mct
 }
 
 /* The logarithm of the estimated time; 0: there is none. */
-static double estimate_of(const struct mcts_traits *t)
+double guess_estimate(const struct mcts_traits *t)
 {
     return t->n_features > 0 ? t->features[0] * log(2) : 0;
 }
 
 /* Of all measurements; it depends on whether they have features. */
-static double noise(const struct mcts_guess *g)
+double guess_noise(const struct mcts_guess *g)
 {
     return g->n_features > 0 ? NOISE_DESCRIBED : NOISE;
 }
@@ -203,7 +160,7 @@ static double trait_likeness(const struct mcts_guess *g, const struct mcts_trait
 }
 
 /* Correlation of an implementation with measurement i. */
-static double likeness(const struct mcts_guess *g, const struct mcts_traits *t, size_t i)
+double guess_likeness(const struct mcts_guess *g, const struct mcts_traits *t, size_t i)
 {
     const double *features = features_of(g, i);
     double distance = 0, by_traits = trait_likeness(g, t, i);
@@ -239,18 +196,24 @@ static void add_row(struct mcts_guess *g, const struct mcts_traits *t)
     factor_lanes *x = factor_scratch(g->factor);
     size_t n = factor_count(g->factor), known = recents_find(g->recents, t->features, x);
     for (size_t i = known; i < n; i++)
-        x[i] = (factor_lanes){(float)likeness(g, t, i)};
+        x[i] = (factor_lanes){(float)guess_likeness(g, t, i)};
     factor_solve(g->factor, known, x);
-    factor_append(g->factor, x, 1 + noise(g), noise(g));
+    factor_append(g->factor, x, 1 + guess_noise(g), guess_noise(g));
+}
+
+static void write_traits(struct mcts_guess *g, size_t row, const struct mcts_traits *t)
+{
+    memcpy(values_of(g, row), t->values, g->stride * sizeof t->values[0]);
+    memcpy(features_of(g, row), t->features, sizeof t->features);
 }
 
 static void append(struct mcts_guess *g, const struct mcts_traits *t, double time)
 {
     size_t n = g->count++;
-    memcpy(values_of(g, n), t->values, g->stride * sizeof t->values[0]);
-    memcpy(features_of(g, n), t->features, sizeof t->features);
+    factor_truncate(g->factor, n);
+    write_traits(g, n, t);
     g->n_features = t->n_features;
-    g->list[n] = (struct measurement){t->bound, time, estimate_of(t)};
+    g->list[n] = (struct measurement){t->bound, time, guess_estimate(t)};
     add_row(g, t);
     g->best = fmin(g->best, time);
     g->solved = false;
@@ -296,13 +259,55 @@ static void thin(struct mcts_guess *g)
     if (g->fitted > g->count) g->fitted = g->count;
 }
 
+static bool same_traits(const struct mcts_guess *g, const struct mcts_traits *a, const struct mcts_traits *b)
+{
+    return memcmp(a->features, b->features, sizeof a->features) == 0 &&
+           memcmp(a->values, b->values, g->stride * sizeof a->values[0]) == 0;
+}
+
+static void drop_awaited(struct mcts_guess *g, unsigned at)
+{
+    free(g->awaited[at]);
+    memmove(&g->awaited[at], &g->awaited[at + 1], (--g->n_awaited - at) * sizeof g->awaited[0]);
+    g->solved = false;
+}
+
+void mcts_guess_await(struct mcts_guess *g, struct mcts_traits *t)
+{
+    if (g->n_awaited == AWAITED) drop_awaited(g, 0);
+    g->awaited[g->n_awaited++] = t;
+    g->solved = false;
+}
+
+void mcts_guess_await_no_more(struct mcts_guess *g, const struct mcts_traits *t)
+{
+    for (unsigned i = 0; i < g->n_awaited; i++) {
+        if (!same_traits(g, g->awaited[i], t)) continue;
+        drop_awaited(g, i);
+        return;
+    }
+}
+
 void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time)
 {
+    mcts_guess_await_no_more(g, t);
     if (isfinite(time) || g->count > 0) {
         if (g->count == g->capacity) thin(g);
         append(g, t, log(time));
     }
     free(t);
+}
+
+static void archive_awaited(struct mcts_guess *g, struct archive *a, size_t bytes)
+{
+    ARCHIVE(a, g->n_awaited);
+    if (g->n_awaited > AWAITED) archive_fail(a);
+    if (archive_failed(a)) g->n_awaited = 0;
+    for (unsigned i = 0; i < g->n_awaited; i++) {
+        if (archive_reads(a))
+            g->awaited[i] = base_calloc(1, sizeof(struct mcts_traits) + g->stride * sizeof(uint16_t));
+        archive_bytes(a, g->awaited[i], bytes);
+    }
 }
 
 /* The factor follows from the scales and the measurements in their order. */
@@ -327,6 +332,7 @@ void mcts_guess_archive(struct mcts_guess *g, struct archive *a)
         free(t);
     }
     ARCHIVE(a, g->best);
+    archive_awaited(g, a, bytes);
 }
 
 /* ---- promises ---- */
@@ -364,7 +370,7 @@ static void fit_mean(struct mcts_guess *g)
     g->pace = (on_estimates * bounds - on_bounds * both) / determinant;
 }
 
-static double mean(const struct mcts_guess *g, double bound, double estimate)
+double guess_mean(const struct mcts_guess *g, double bound, double estimate)
 {
     return g->level + g->slope * (bound - g->middle) + g->pace * (estimate - g->center);
 }
@@ -404,9 +410,9 @@ static void fit_scales(struct mcts_guess *g)
     double *y = base_malloc(n * sizeof *y);
     for (size_t i = 0; i < n; i++) {
         values[i] = values_of(g, first + i);
-        y[i] = time_of(g, first + i) - mean(g, g->list[first + i].bound, g->list[first + i].estimate);
+        y[i] = time_of(g, first + i) - guess_mean(g, g->list[first + i].bound, g->list[first + i].estimate);
     }
-    mcts_scales_fit(g->scales, values, y, n, noise(g));
+    mcts_scales_fit(g->scales, values, y, n, guess_noise(g));
     free(values);
     free(y);
     g->fitted = g->count;
@@ -418,6 +424,16 @@ static bool is_fit_due(const struct mcts_guess *g)
     if (!g->scales) return false;
     size_t more = g->fitted / 4 > FIT_EVERY ? g->fitted / 4 : FIT_EVERY;
     return g->count >= g->fitted + more;
+}
+
+/* The rows of what is awaited, after those of the measurements. */
+static void add_awaited(struct mcts_guess *g)
+{
+    factor_truncate(g->factor, g->count);
+    for (unsigned i = 0; i < g->n_awaited; i++) {
+        write_traits(g, g->count + i, g->awaited[i]);
+        add_row(g, g->awaited[i]);
+    }
 }
 
 void mcts_guess_solve(struct mcts_guess *g)
@@ -432,65 +448,6 @@ void mcts_guess_solve(struct mcts_guess *g)
                      g->slope * (w->bounds[i] - g->middle * w->ones[i]) -
                      g->pace * (w->estimates[i] - g->center * w->ones[i]);
     g->variance = (square(w->rest, g->count) + VARIANCE_PRIOR) / ((double)g->count + 1);
+    add_awaited(g);
     g->solved = true;
-}
-
-/* The logarithm of E[max(z + deviate, 0)] for a standard normal deviate. Far in the tail an asymptotic series
- * takes over, where the sum would round to 0. */
-static double log_gain(double z)
-{
-    const double pi = 3.14159265358979323846;
-    if (z < -6) return -z * z / 2 - log(2 * pi) / 2 - log(z * z + 3);
-    return log(z * erfc(-z / sqrt(2)) / 2 + exp(-z * z / 2) / sqrt(2 * pi));
-}
-
-/* Of 1 to FACTOR_LANES implementations; x: [count], on return their L^-1 k. */
-static void promise_lanes(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
-                          factor_lanes *x, double *promises)
-{
-    double expected[FACTOR_LANES] = {0}, explained[FACTOR_LANES] = {0};
-    for (size_t i = 0; i < g->count; i++) {
-        x[i] = (factor_lanes){0};
-        for (unsigned k = 0; k < n; k++)
-            x[i][k] = (float)likeness(g, t[k], i);
-    }
-    factor_solve(g->factor, 0, x);
-    for (size_t i = 0; i < g->count; i++)
-        for (unsigned k = 0; k < FACTOR_LANES; k++) {
-            double element = (double)x[i][k];
-            expected[k] += element * g->whitened.rest[i];
-            explained[k] += element * element;
-        }
-    for (unsigned k = 0; k < n; k++) {
-        double deviation = sqrt(g->variance * fmax(1 + noise(g) - explained[k], noise(g)));
-        double gain = g->best - mean(g, t[k]->bound, estimate_of(t[k])) - expected[k];
-        promises[k] = log(deviation) + log_gain(gain / deviation);
-    }
-}
-
-/* Keeps what was solved for the most promising of 1 to FACTOR_LANES implementations: it is likely to be
- * learnt. */
-static void keep_best(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
-                      const factor_lanes *x, const double *promises)
-{
-    unsigned best = 0;
-    for (unsigned k = 1; k < n; k++)
-        if (promises[k] > promises[best]) best = k;
-    recents_keep(g->recents, t[best]->features, x, best, g->count);
-}
-
-void mcts_guess_promises(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
-                         double *promises)
-{
-    CHECK(g->solved || g->count == 0);
-    factor_lanes *x = aligned_alloc(sizeof(factor_lanes), (g->count + 1) * sizeof x[0]);
-    CHECK(x);
-    for (unsigned i = 0; g->count > 0 && i < n; i += FACTOR_LANES) {
-        unsigned lanes = n - i < FACTOR_LANES ? n - i : FACTOR_LANES;
-        promise_lanes(g, t + i, lanes, x, promises + i);
-        keep_best(g, t + i, lanes, x, promises + i);
-    }
-    for (unsigned i = 0; g->count == 0 && i < n; i++)
-        promises[i] = -(t[i]->n_features > 0 ? estimate_of(t[i]) : t[i]->bound);
-    free(x);
 }

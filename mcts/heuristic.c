@@ -38,7 +38,8 @@ static size_t least_size(uint32_t abi)
 static size_t least_policy_size(uint32_t abi)
 {
     if (abi == 2) return offsetof(struct mcts_policy, rank_all);
-    return abi < 5 ? offsetof(struct mcts_policy, generations) : sizeof(struct mcts_policy);
+    if (abi < 5) return offsetof(struct mcts_policy, generations);
+    return abi < 6 ? offsetof(struct mcts_policy, batch) : sizeof(struct mcts_policy);
 }
 
 static bool own_valid(const struct mcts_policy *own)

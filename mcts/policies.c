@@ -305,15 +305,23 @@ bool mcts_policies_monotone(const struct mcts_policies *p)
     return true;
 }
 
+typedef unsigned (*wish_function)(const void *state);
+
+static wish_function wish_of(const struct mcts_policy *p, const char *callback)
+{
+    if (strcmp(callback, "draws") == 0) return p->draws;
+    return strcmp(callback, "batch") == 0 ? p->batch : p->generations;
+}
+
 /* The largest that the policies wish, at least 1. */
-static unsigned largest_wish(const struct mcts_policies *p, bool generations)
+static unsigned largest_wish(const struct mcts_policies *p, const char *callback)
 {
     unsigned most = 1;
     for (unsigned i = 0; i < p->n; i++) {
         const struct entry *e = &p->list[i];
-        unsigned (*wish)(const void *state) = generations ? e->policy->generations : e->policy->draws;
+        wish_function wish = wish_of(e->policy, callback);
         if (!wish) continue;
-        enter(p, e, generations ? "generations" : "draws");
+        enter(p, e, callback);
         unsigned n = wish(e->state);
         leave(p, e);
         if (n > most) most = n;
@@ -323,13 +331,18 @@ static unsigned largest_wish(const struct mcts_policies *p, bool generations)
 
 unsigned mcts_policies_draws(const struct mcts_policies *p)
 {
-    unsigned most = largest_wish(p, false);
+    unsigned most = largest_wish(p, "draws");
     return most < MCTS_DRAWS_MAX ? most : MCTS_DRAWS_MAX;
 }
 
 unsigned mcts_policies_generations(const struct mcts_policies *p)
 {
-    return largest_wish(p, true);
+    return largest_wish(p, "generations");
+}
+
+unsigned mcts_policies_batch(const struct mcts_policies *p)
+{
+    return largest_wish(p, "batch");
 }
 
 void mcts_policies_drawn(struct mcts_policies *p, const struct mcts_leaf *leaves, const double *ranks,
@@ -381,6 +394,17 @@ bool mcts_policies_learning(const struct mcts_policies *p)
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].policy->learn) return true;
     return false;
+}
+
+void mcts_policies_handed_out(struct mcts_policies *p, const struct mcts_leaf *leaf)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        if (!e->policy->handed_out) continue;
+        enter(p, e, "handed_out");
+        e->policy->handed_out(e->state, leaf);
+        leave(p, e);
+    }
 }
 
 void mcts_policies_learn(struct mcts_policies *p, const struct mcts_leaf *leaf, struct mcts_outcome outcome)

@@ -23,8 +23,9 @@ struct mcts_policies *mcts_policies_new(const struct mcts_plugin *plugin, void *
                                         size_t n, struct diag *d);
 void mcts_policies_free(struct mcts_policies *p); /* NULL is allowed */
 /* For rollouts on another thread: the same policies with a copy of their states, byte by byte. What a state
- * points to is shared, so a built-in policy may change it in begin, learn, end and start of rollout 0 only.
- * mcts_policies_can_copy(): no plug-in's policy is among them. */
+ * points to is shared, so a built-in policy may change it in begin, learn, handed_out, end and start of
+ * rollout 0 only, or where no other thread makes rollouts. mcts_policies_can_copy(): no plug-in's policy is
+ * among them. */
 bool mcts_policies_can_copy(const struct mcts_policies *p);
 struct mcts_policies *mcts_policies_copy(const struct mcts_policies *p); /* mcts_policies_free() it */
 void mcts_policies_copy_states(struct mcts_policies *to, const struct mcts_policies *from); /* of a copy */
@@ -54,12 +55,14 @@ bool mcts_policies_weigh(struct mcts_policies *p, const struct mcts_view *view, 
 bool mcts_policies_monotone(const struct mcts_policies *p);
 unsigned mcts_policies_draws(const struct mcts_policies *p);
 unsigned mcts_policies_generations(const struct mcts_policies *p); /* >= 1 */
+unsigned mcts_policies_batch(const struct mcts_policies *p);       /* >= 1 */
 void mcts_policies_drawn(struct mcts_policies *p, const struct mcts_leaf *leaves, const double *ranks,
                          unsigned n);
 /* Sums of ranks of 1 to MCTS_DRAWS_MAX implementations. false: a rank is not a number; error (n bytes). */
 bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaves, unsigned n_leaves,
                         double *sums, char *error, size_t n);
 bool mcts_policies_learning(const struct mcts_policies *p); /* whether any of them learns from results */
+void mcts_policies_handed_out(struct mcts_policies *p, const struct mcts_leaf *leaf);
 void mcts_policies_learn(struct mcts_policies *p, const struct mcts_leaf *leaf, struct mcts_outcome outcome);
 
 /* ---- what policies have learnt, for mcts_policies_archive() ---- */

@@ -82,6 +82,12 @@ struct mcts_policy {
     /* A generation of n rollouts was ranked (sums over all policies), and another one follows for the same
      * evaluation. */
     void (*drawn)(void *state, const struct mcts_leaf *leaves, const double *ranks, unsigned n);
+    /* Since interface 6. How many evaluations are selected from the rollouts of one, the largest wish of all
+     * policies: after the first, each is the most promising of those that are left, which are ranked anew.
+     * NULL: 1. */
+    unsigned (*batch)(const void *state);
+    /* An implementation is handed out. learn() is told of its result, if there will be one. */
+    void (*handed_out)(void *state, const struct mcts_leaf *leaf);
 };
 
 extern const struct mcts_policy mcts_policy_uniform, mcts_policy_prior, mcts_policy_bound,

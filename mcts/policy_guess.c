@@ -10,18 +10,21 @@
  * The expected improvement counts, not the expected time: the latter would draw copies of the best one.
  *
  * With `generations` the rollouts are made one part after the other, and `leaders` follows the most promising
- * ones of the parts before: an evolution by promises, of which only the best is measured. */
+ * ones of the parts before: an evolution by promises, of which only the best is measured. With `batch`
+ * several of them are measured, one after the other, each the most promising after what was learnt and handed
+ * out till then. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "mcts/guess.h"
 #include "mcts/policies.h"
+#include "mcts/spares.h"
 
 enum { CAPACITY = 1024 }; /* measurements remembered: a promise takes time in proportion to its square */
 
 struct guess {
-    double draws, generations; /* parameters */
+    double draws, generations, batch; /* parameters */
     struct mcts_guess *process;
 };
 
@@ -58,9 +61,16 @@ static unsigned guess_generations(const void *state)
     return (unsigned)g->generations;
 }
 
+static unsigned guess_batch(const void *state)
+{
+    const struct guess *g = state;
+    return (unsigned)g->batch;
+}
+
 static void guess_rank_all(void *state, const struct mcts_leaf *leaves, unsigned n, double *ranks)
 {
     const struct guess *g = state;
+    mcts_guess_solve(g->process); /* for rollouts it is solved: they are ranked on several threads */
     struct mcts_traits *traits[MCTS_DRAWS_MAX] = {NULL};
     for (unsigned i = 0; i < n; i++)
         traits[i] = mcts_traits_new(g->process, &leaves[i]);
@@ -69,13 +79,23 @@ static void guess_rank_all(void *state, const struct mcts_leaf *leaves, unsigned
         free(traits[i]);
 }
 
+static void guess_handed_out(void *state, const struct mcts_leaf *leaf)
+{
+    struct guess *g = state;
+    mcts_guess_await(g->process, mcts_traits_new(g->process, leaf));
+}
+
 /* A failure tells nothing about time; an evaluation that was stopped was slow. */
 static void guess_learn(void *state, const struct mcts_leaf *leaf, struct mcts_outcome outcome)
 {
     struct guess *g = state;
-    if (outcome.kind != MCTS_TIMED && outcome.kind != MCTS_CUT) return;
     struct mcts_traits *t = mcts_traits_new(g->process, leaf);
-    mcts_guess_learn(g->process, t, outcome.kind == MCTS_TIMED ? outcome.time : INFINITY);
+    if (outcome.kind == MCTS_TIMED || outcome.kind == MCTS_CUT) {
+        mcts_guess_learn(g->process, t, outcome.kind == MCTS_TIMED ? outcome.time : INFINITY);
+        return;
+    }
+    mcts_guess_await_no_more(g->process, t);
+    free(t);
 }
 
 void mcts_guess_policy_archive(void *state, const struct space *s, struct archive *a)
@@ -90,6 +110,8 @@ static const struct mcts_parameter PARAMETERS[] = {
      1, MCTS_DRAWS_MAX, NULL},
     {"generations", "of these rollouts: all but the first follow the most promising ones of those before",
      offsetof(struct guess, generations), 1, 1, 100, NULL},
+    {"batch", "evaluations that are selected from these rollouts", offsetof(struct guess, batch), 1, 1,
+     MCTS_SPARES_MAX, NULL},
 };
 
 const struct mcts_policy mcts_policy_guess = {
@@ -105,6 +127,8 @@ const struct mcts_policy mcts_policy_guess = {
     .start = guess_start,
     .draws = guess_draws,
     .generations = guess_generations,
+    .batch = guess_batch,
+    .handed_out = guess_handed_out,
     .rank_all = guess_rank_all,
     .learn = guess_learn,
 };

@@ -25,6 +25,7 @@ struct rolled {
     uint16_t *values;            /* of the implementation, of all slots */
     double bound;                /* its lower bound, ns; 0: no model */
     double *features;            /* [MCTS_FEATURES_MAX] of it */
+    uint64_t hash;               /* of it */
     double rank;                 /* of the implementation */
     struct mcts_rollout_stats stats;
     char error[sizeof((struct mcts_roller *)0)->error];
@@ -53,7 +54,9 @@ struct mcts_rollouts {
     struct space_log *frontier; /* entry 0: what leads from the root to it */
     struct rolled *results;
     unsigned n_results;
-    struct made made; /* on the tree's thread */
+    unsigned n_ranked;         /* implementations of the last evaluation */
+    const struct rolled *best; /* of them, handed out */
+    struct made made;          /* on the tree's thread */
 
     /* ---- of the rollouts at work: set while no worker works, then only read ---- */
     uint32_t depth;
@@ -84,6 +87,7 @@ static void roll(const struct mcts_rollouts *all, struct mcts_roller *r, struct 
         space_log_cut(out->log, 0);
         space_log_keep(out->log, state, frontier);
         mcts_leaf_values(state, out->values);
+        out->hash = space_state_hash(state);
         out->bound = mcts_leaf_bound(&r->branching, state);
         if (r->features.n) r->features.of(r->features.context, state, out->features);
     }
@@ -240,11 +244,13 @@ static const struct rolled *find_best(const struct mcts_rollouts *all, unsigned 
 }
 
 /* Leads the state to the best of the first n > 0 implementations. */
-static enum mcts_rollout_end take_best(const struct mcts_rollouts *all, unsigned n, struct space_state *state,
+static enum mcts_rollout_end take_best(struct mcts_rollouts *all, unsigned n, struct space_state *state,
                                        struct mcts_actions *actions)
 {
     const struct rolled *best = find_best(all, n);
     if (!best) return MCTS_ROLLOUT_ERROR;
+    all->best = best;
+    all->n_ranked = n;
     for (size_t i = 0; i < best->actions.count; i++)
         mcts_actions_push(actions, best->actions.list[i]);
     space_log_repeat(best->log, 0, state);
@@ -292,6 +298,7 @@ enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space
 {
     struct mcts_roller *r = all->roller;
     unsigned n = wanted(all);
+    all->n_ranked = 0;
     if (n < 2) return mcts_rollout(r, state, depth, actions);
     reserve(all, n, space_of(state));
     all->depth = depth;
@@ -306,6 +313,35 @@ enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space
     if (last && last->end == MCTS_ROLLOUT_ERROR) memcpy(r->error, last->error, sizeof r->error);
     if (last && (last->end == MCTS_ROLLOUT_ERROR || all->stop == 0)) return last->end;
     return take_best(all, all->stop, state, actions);
+}
+
+/* ---- the others ---- */
+
+/* The larger rank first, then the earlier rollout. */
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct rolled *x = *(const struct rolled *const *)a, *y = *(const struct rolled *const *)b;
+    if (x->rank != y->rank) return x->rank > y->rank ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+void mcts_rollouts_keep_others(const struct mcts_rollouts *all, const struct mcts_actions *actions,
+                               size_t n_actions, struct mcts_spares *spares)
+{
+    const struct rolled *order[MCTS_DRAWS_MAX];
+    unsigned wish = mcts_policies_draws(all->roller->policies);
+    unsigned batch = mcts_policies_batch(all->roller->policies) * all->n_ranked / wish;
+    mcts_spares_begin(spares, batch > 0 ? batch - 1 : 0);
+    if (batch < 2) return;
+    for (unsigned i = 0; i < all->n_ranked; i++)
+        order[i] = &all->results[i];
+    qsort(order, all->n_ranked, sizeof order[0], compare_ranks);
+    for (unsigned i = 0; i < all->n_ranked && i <= MCTS_SPARES_MAX; i++) {
+        const struct rolled *x = order[i];
+        const struct mcts_spare s = {x->actions.list, x->actions.count, x->values,
+                                     x->bound,        x->features,      x->hash};
+        if (x != all->best) mcts_spares_add(spares, &s, actions, n_actions);
+    }
 }
 
 /* ---- creation ---- */

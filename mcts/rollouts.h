@@ -13,6 +13,7 @@
 #define THRESH_MCTS_ROLLOUTS_H
 
 #include "mcts/rollout.h"
+#include "mcts/spares.h"
 
 struct mcts_rollouts;
 
@@ -37,5 +38,11 @@ void mcts_rollouts_free(struct mcts_rollouts *all); /* NULL is allowed */
  * policies have been told that rollout 0 starts. */
 enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space_state *state,
                                          space_mark root, uint32_t depth, struct mcts_actions *actions);
+
+/* Keeps the most promising of the implementations that the last mcts_rollouts_best() did not take, if
+ * policies wish more than one evaluation of them. The frontier is n_actions actions below the root. Fewer
+ * rollouts than wished are for fewer evaluations, in proportion. */
+void mcts_rollouts_keep_others(const struct mcts_rollouts *all, const struct mcts_actions *actions,
+                               size_t n_actions, struct mcts_spares *spares);
 
 #endif

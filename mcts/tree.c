@@ -75,6 +75,7 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
     t->weights = base_malloc(MCTS_VALUES_MAX * sizeof t->weights[0]);
     make_roller(t, space_of(root), c);
     make_rollouts(t, c);
+    t->spares = mcts_spares_new(space_of(root), t->roller.features.n);
     return t;
 }
 
@@ -82,6 +83,7 @@ void mcts_tree_free(struct mcts_tree *t)
 {
     if (!t) return;
     mcts_rollouts_free(t->rollouts);
+    mcts_spares_free(t->spares);
     mcts_policies_end(t->policies);
     mcts_roller_free(&t->roller);
     mcts_seen_free(&t->seen);

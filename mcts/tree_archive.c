@@ -21,6 +21,7 @@ void mcts_tree_archive(struct mcts_tree *t, struct archive *a)
     ARCHIVE(a, t->roller.cut);
     ARCHIVE(a, t->stats);
     mcts_policies_archive(t->policies, space_of(t->state), a);
+    mcts_spares_archive(t->spares, a);
 }
 
 void mcts_descent_archive(const struct mcts_tree *t, struct mcts_descent *d, struct archive *a)

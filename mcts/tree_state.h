@@ -19,8 +19,9 @@ struct mcts_tree {
     struct mcts_nodes nodes;
     struct mcts_roller roller;
     struct mcts_rollouts *rollouts;
-    struct mcts_seen seen;    /* handed out */
-    mcts_cut_function on_cut; /* may be NULL */
+    struct mcts_spares *spares; /* of the last rollouts */
+    struct mcts_seen seen;      /* handed out */
+    mcts_cut_function on_cut;   /* may be NULL */
     void *cut_context;
     bool (*stop)(void *context); /* may be NULL */
     void *stop_context;

@@ -202,8 +202,10 @@ static enum mcts_status find_implementation(struct mcts_tree *t)
     bool leaf =
         space_next_choice(t->state, t->roller.branching.order, t->roller.branching.n_order) == UINT32_MAX;
     space_mark mark = space_snapshot(t->state);
+    size_t n_actions = t->actions.count;
     switch (mcts_rollouts_best(t->rollouts, t->state, t->base, (uint32_t)t->n_path - 1, &t->actions)) {
     case MCTS_ROLLOUT_LEAF:
+        mcts_rollouts_keep_others(t->rollouts, &t->actions, n_actions, t->spares);
         mcts_seen_add(&t->seen, space_state_hash(t->state));
         extend_path(t);
         return MCTS_OK;
@@ -244,6 +246,13 @@ static double *features_to_learn(const struct mcts_features *f, const struct spa
     return features;
 }
 
+/* What was handed out, as policies see it. */
+static struct mcts_leaf leaf_of(const struct mcts_tree *t, const struct mcts_descent *d)
+{
+    return (struct mcts_leaf){space_of(t->state), d->values, d->leaf_bound,
+                              d->features ? t->roller.features.n : 0, d->features};
+}
+
 static void hand_out(struct mcts_tree *t, struct mcts_descent *d)
 {
     t->handed_out = true;
@@ -261,6 +270,8 @@ static void hand_out(struct mcts_tree *t, struct mcts_descent *d)
     if (!d->values) return;
     d->leaf_bound = mcts_leaf_bound(&t->roller.branching, t->state);
     d->features = features_to_learn(&t->roller.features, t->state);
+    struct mcts_leaf leaf = leaf_of(t, d);
+    mcts_policies_handed_out(t->policies, &leaf);
 }
 
 enum mcts_status mcts_tree_roll_out(struct mcts_tree *t, struct mcts_descent *d)
@@ -270,9 +281,28 @@ enum mcts_status mcts_tree_roll_out(struct mcts_tree *t, struct mcts_descent *d)
     return status;
 }
 
+/* Hands out a spare of the last rollouts. MCTS_STUCK: there is none. */
+static enum mcts_status next_spare(struct mcts_tree *t, struct mcts_descent *d)
+{
+    t->roller.error[0] = 0;
+    const struct mcts_spare *s = mcts_spares_take(t->spares, &t->roller);
+    if (!s) return t->roller.error[0] ? MCTS_ERROR : MCTS_STUCK;
+    mcts_tree_start_at_root(t);
+    for (size_t i = 0; i < s->n_actions; i++) {
+        CHECK(space_apply(t->state, s->actions[i], NULL));
+        mcts_actions_push(&t->actions, s->actions[i]);
+    }
+    mcts_seen_add(&t->seen, s->hash);
+    extend_path(t);
+    hand_out(t, d);
+    return MCTS_OK;
+}
+
 enum mcts_status mcts_tree_next(struct mcts_tree *t, struct mcts_descent *d)
 {
     t->handed_out = false;
+    enum mcts_status spare = next_spare(t, d);
+    if (spare != MCTS_STUCK) return spare;
     for (unsigned i = 0; i < t->descents_limit; i++) {
         if (mcts_nodes_dead(&t->nodes, 0)) return MCTS_EXHAUSTED;
         if (t->stop && t->stop(t->stop_context)) return MCTS_STUCK;

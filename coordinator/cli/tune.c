@@ -401,18 +401,18 @@ const struct cli_command cli_tune = {
               CLI_TAKES(BASELINE),
               CLI_TAKES(RUNNERS),
               CLI_TAKES(LEARN_FROM)},
-    .notes =
-        {{CLI_CUT, "auto|none|all|NAMES",
-          "cut the program into kernels that run one after the other, at values that 'thresh lift cut' "
-          "lists; auto tries one kernel and cuts, and takes the fastest (default auto)"},
-         {CLI_OUT, "DIR",
-          "folder for best.cl, best.json and host.c (default thresh-out); with --space for best.json "
-          "(default: "
-          "not written)"},
-         {CLI_TIMEOUT, "10s", "with --space: time limit of one run of the command (default 60s)"},
-         {CLI_RUNNERS, "N",
-          "runner processes, which build and measure, at most 16 (default: 2 on a CPU, 4 on a GPU); with "
-          "--space: number of commands that run at the same time (default 1, at most 256)"}},
+    .notes = {{CLI_CUT, "auto|none|all|NAMES",
+               "cut the program into kernels that run one after the other, at values that 'thresh lift cut' "
+               "lists; auto tries one kernel and cuts, and takes the fastest (default auto)"},
+              {CLI_OUT, "DIR",
+               "folder for best.cl, best.json and host.c (default thresh-out); with --space for best.json "
+               "(default: "
+               "not written)"},
+              {CLI_TIMEOUT, "10s", "with --space: time limit of one run of the command (default 60s)"},
+              {CLI_RUNNERS, "N",
+               "runner processes, which build and measure, at most 16 (default: 2 on a CPU; on a GPU half of "
+               "the cores, at least 4); with "
+               "--space: number of commands that run at the same time (default 1, at most 256)"}},
     .help = cli_tune_help,
     .run = run,
 };

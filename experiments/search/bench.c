@@ -9,7 +9,8 @@
  *
  * A search is what `thresh tune` does: the same tree, policies, declared prior and cuts by the bound; a
  * launch that is slower than the limit of the pool is stopped; a row whose kernel was evaluated before is no
- * evaluation; a failure is one. --trace prints what was drawn instead: number, row of the pool, outcome. */
+ * evaluation; a failure is one. With --in-flight N a result is told when N - 1 later ones are drawn. --trace
+ * prints what was drawn instead: number, row of the pool, outcome. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -25,12 +26,16 @@
 
 extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
-enum { MOST_HEURISTICS = 64, STUCK = 20 /* calls in a row without a new implementation */ };
+enum {
+    MOST_HEURISTICS = 64,
+    MOST_IN_FLIGHT = 64,
+    STUCK = 20 /* calls in a row without a new implementation */
+};
 
 struct options {
     const char *label, *order, *heuristics[MOST_HEURISTICS];
     unsigned n_heuristics;
-    uint32_t first_seed, seeds, evaluations;
+    uint32_t first_seed, seeds, evaluations, in_flight;
     bool trace;
 };
 
@@ -77,19 +82,36 @@ static struct mcts_outcome evaluate(struct search *s, uint32_t row)
     return (struct mcts_outcome){MCTS_TIMED, r->time_ns};
 }
 
-static void tell(struct search *s, uint32_t row, struct mcts_outcome o)
+static void tell(struct search *s, uint32_t row, uint32_t number, struct mcts_outcome o)
 {
     static const char *const NAMES[] = {"timed", "failed", "cut", "duplicate"};
     bool better = o.kind == MCTS_TIMED && o.time < s->best;
     if (better && !s->options->trace)
-        printf("%s%" PRIu32 ":%.6g", isfinite(s->best) ? " " : "", s->evaluations,
-               o.time / s->subject->optimum);
+        printf("%s%" PRIu32 ":%.6g", isfinite(s->best) ? " " : "", number, o.time / s->subject->optimum);
     if (better) s->best = o.time;
-    if (s->options->trace) printf("%" PRIu32 "\t%" PRIu32 "\t%s\n", s->evaluations, row, NAMES[o.kind]);
+    if (s->options->trace) printf("%" PRIu32 "\t%" PRIu32 "\t%s\n", number, row, NAMES[o.kind]);
+}
+
+/* Results that are not told yet, the oldest first. */
+struct in_flight {
+    struct {
+        struct mcts_descent descent;
+        uint32_t row, number;
+        struct mcts_outcome outcome;
+    } list[MOST_IN_FLIGHT];
+    uint32_t n;
+};
+
+static void tell_oldest(struct search *s, struct mcts_tree *t, struct in_flight *f)
+{
+    tell(s, f->list[0].row, f->list[0].number, f->list[0].outcome);
+    mcts_tree_report(t, &f->list[0].descent, f->list[0].outcome);
+    mcts_descent_free(&f->list[0].descent);
+    memmove(&f->list[0], &f->list[1], --f->n * sizeof f->list[0]);
 }
 
 /* false: the heuristic is at fault. */
-static bool run_tree(struct search *s, struct mcts_tree *t)
+static bool draw_all(struct search *s, struct mcts_tree *t, struct in_flight *f)
 {
     for (unsigned stuck = 0; s->evaluations < s->options->evaluations && stuck < STUCK;) {
         struct mcts_descent d = {0};
@@ -100,12 +122,22 @@ static bool run_tree(struct search *s, struct mcts_tree *t)
         stuck = status == MCTS_STUCK ? stuck + 1 : 0;
         if (status == MCTS_STUCK) continue;
         uint32_t row = pool_space_row(mcts_tree_state(t));
-        struct mcts_outcome o = evaluate(s, row);
-        tell(s, row, o);
-        mcts_tree_report(t, &d, o);
-        mcts_descent_free(&d);
+        f->list[f->n].descent = d;
+        f->list[f->n].row = row;
+        f->list[f->n].outcome = evaluate(s, row);
+        f->list[f->n++].number = s->evaluations;
+        if (f->n == s->options->in_flight) tell_oldest(s, t, f);
     }
     return true;
+}
+
+static bool run_tree(struct search *s, struct mcts_tree *t)
+{
+    struct in_flight f = {.n = 0};
+    bool ok = draw_all(s, t, &f);
+    while (f.n > 0)
+        tell_oldest(s, t, &f);
+    return ok;
 }
 
 static void features_of(void *context, const struct space_state *leaf, double *features)
@@ -162,13 +194,27 @@ static char *name_of(const char *path)
     return name;
 }
 
+/* The rules of the declared prior without those of choices that the pool has not: it may be older than they
+ * are. Lines keep their numbers. Free it. */
+static char *known_rules(const struct space *s)
+{
+    char *text = base_strdup(prior_gpu), choice[64];
+    for (char *line = text, *end; line; line = end ? end + 1 : NULL) {
+        end = strchr(line, '\n');
+        if (sscanf(line, "%63[a-z_]", choice) == 1 && space_group_find(s, choice) < 0) *line = '#';
+    }
+    return text;
+}
+
 static bool make_prior(struct subject *b, struct diag *d)
 {
     const struct pool *p = b->pool;
     struct mcts_fact *facts = base_calloc(p->n_facts + 1, sizeof *facts);
     for (size_t i = 0; i < p->n_facts; i++)
         facts[i] = (struct mcts_fact){p->facts[i].name, p->facts[i].value};
-    if (p->n_facts) b->prior = mcts_prior_new(prior_gpu, b->space, facts, (unsigned)p->n_facts, d);
+    char *rules = known_rules(b->space);
+    if (p->n_facts) b->prior = mcts_prior_new(rules, b->space, facts, (unsigned)p->n_facts, d);
+    free(rules);
     free(facts);
     return b->prior || p->n_facts == 0;
 }
@@ -252,6 +298,8 @@ static bool take_option(struct options *o, int key, const char *text)
         return count(text, &o->seeds);
     case 'e':
         return count(text, &o->evaluations);
+    case 'i':
+        return count(text, &o->in_flight) && o->in_flight <= MOST_IN_FLIGHT;
     case 't':
         return o->trace = true;
     default:
@@ -261,19 +309,24 @@ static bool take_option(struct options *o, int key, const char *text)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"label", required_argument, NULL, 'l'}, {"heuristic", required_argument, NULL, 'h'},
-        {"order", required_argument, NULL, 'o'}, {"first-seed", required_argument, NULL, 'f'},
-        {"seeds", required_argument, NULL, 's'}, {"evaluations", required_argument, NULL, 'e'},
-        {"trace", no_argument, NULL, 't'},       {0}};
-    struct options o = {.label = "-", .first_seed = 1, .seeds = 50, .evaluations = 400};
+    static const struct option options[] = {{"label", required_argument, NULL, 'l'},
+                                            {"heuristic", required_argument, NULL, 'h'},
+                                            {"order", required_argument, NULL, 'o'},
+                                            {"first-seed", required_argument, NULL, 'f'},
+                                            {"seeds", required_argument, NULL, 's'},
+                                            {"evaluations", required_argument, NULL, 'e'},
+                                            {"in-flight", required_argument, NULL, 'i'},
+                                            {"trace", no_argument, NULL, 't'},
+                                            {0}};
+    struct options o = {.label = "-", .first_seed = 1, .seeds = 50, .evaluations = 400, .in_flight = 1};
     bool ok = true;
     for (int key; ok && (key = getopt_long(argc, argv, "", options, NULL)) != -1;)
         ok = take_option(&o, key, optarg);
     if (o.n_heuristics == 0) o.heuristics[o.n_heuristics++] = "tag";
     if (!ok || optind == argc) {
-        fprintf(stderr, "usage: search-bench [--label TEXT] [--heuristic SPEC]... [--order TEXT]"
-                        " [--first-seed N] [--seeds N] [--evaluations N] [--trace] POOL...\n");
+        fprintf(stderr,
+                "usage: search-bench [--label TEXT] [--heuristic SPEC]... [--order TEXT]"
+                " [--first-seed N] [--seeds N] [--evaluations N] [--in-flight N] [--trace] POOL...\n");
         return 2;
     }
     for (int i = optind; ok && i < argc; i++)

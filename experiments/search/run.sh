@@ -6,7 +6,7 @@
 #     OLD=before/search-bench experiments/search/run.sh build                                          two programs in turn
 #
 # A POOL is a pool (NAME.pool or NAME.pool.gz), or a table of all configurations of a space (NAME.csv or NAME.csv.gz).
-# Environment: HEURISTICS (random uct tag tag:rollout=leaders+guess), SEEDS (50), EVALUATIONS (400), JOBS (2), OLD (another
+# Environment: HEURISTICS (random uct tag tag:rollout=leaders+guess), SEEDS (50), EVALUATIONS (400), IN_FLIGHT (1), JOBS (2), OLD (another
 # build's search-bench: its rows are called `old`, those of BUILD `new`), OUT (build/search: pools and courses are kept there).
 set -e
 if [ $# -lt 1 ] || [ ! -x "$1/search-bench" ]; then
@@ -52,10 +52,10 @@ for pool in "${pools[@]}"; do
         for program in ${OLD:+old=$OLD} new=$build/search-bench; do
             number=$((number + 1))
             printf '%s\0' "$out/courses/$number" "${program#*=}" --label "${program%%=*}" --heuristic "$heuristic" \
-                --seeds "$seeds" --evaluations "$evaluations" "$pool"
+                --seeds "$seeds" --evaluations "$evaluations" --in-flight "${IN_FLIGHT:-1}" "$pool"
         done
     done
-done | xargs -0 -n 11 -P "${JOBS:-2}" bash -c 'out=$1; shift; exec "$@" >"$out"' job
+done | xargs -0 -n 13 -P "${JOBS:-2}" bash -c 'out=$1; shift; exec "$@" >"$out"' job
 
 printf '%s seeds, %s evaluations\n' "$seeds" "$evaluations"
 "$build/search-table" "$out"/courses/*

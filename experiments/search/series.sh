@@ -5,7 +5,7 @@
 #         old=before/thresh new=build/thresh 'more=build/thresh --heuristic tag:draws=900,generations=8'
 #
 # A VARIANT is a name, a program, and options of `thresh tune`. Seed after seed all variants are searched; with GPUS=2 every second seed
-# on the second GPU (CUDA_VISIBLE_DEVICES). PEER is timed on each GPU before and after (experiments/programs/torch_peers.py), and
+# on the second GPU (CUDA_VISIBLE_DEVICES), each with its share of the cores. PEER is timed on each GPU before and after (experiments/programs/torch_peers.py), and
 # then, in turn with PEER and in the same way as PEER, each best kernel: launches in a CUDA graph have no gaps, those that OpenCL's
 # events time are some us apart. These are the rows "graph".
 # Environment: SEEDS ("1 2 3 4 5 6 7 8 9 10"), EVALUATIONS (300), DEVICE (part of the device's name; empty: the first), GPUS (1),
@@ -21,6 +21,7 @@ here=$(dirname "$0")
 out=${OUT:-build/series}
 seeds=${SEEDS:-1 2 3 4 5 6 7 8 9 10}
 gpus=${GPUS:-1}
+cores=$(($(nproc) / gpus)) pinned=
 rm -rf "$out"
 mkdir -p "$out"
 
@@ -36,7 +37,8 @@ search() { # SEED VARIANT
     set -- "$1" ${2#*=}
     seed=$1 thresh=$2
     shift 2
-    "$thresh" tune "$kernel" --size "$sizes" --seed "$seed" --evaluations "${EVALUATIONS:-300}" ${DEVICE:+--device "$DEVICE"} "$@" \
+    # shellcheck disable=SC2086
+    $pinned "$thresh" tune "$kernel" --size "$sizes" --seed "$seed" --evaluations "${EVALUATIONS:-300}" ${DEVICE:+--device "$DEVICE"} "$@" \
         --store "$to.db" --out "$to" --json --quiet >"$to.json" 2>"$to.log" || echo "series.sh: $to failed: see $to.log" >&2
 }
 
@@ -59,6 +61,7 @@ on_gpu() { # GPU VARIANT...: every GPUS-th seed
     gpu=$1 i=0
     shift
     [ "$gpus" = 1 ] || export CUDA_VISIBLE_DEVICES="$gpu"
+    [ "$gpus" = 1 ] || pinned="taskset -c $((gpu * cores))-$(((gpu + 1) * cores - 1))"
     peer "$gpu"
     for seed in $seeds; do
         if [ $((i % gpus)) = "$gpu" ]; then

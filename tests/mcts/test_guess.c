@@ -203,7 +203,8 @@ static double estimate_of(const struct sample *s)
     return s->n_features ? s->features[0] * log(2) : 0;
 }
 
-static double slow_promise(const struct sample *list, int n, const struct sample *asked)
+/* By the first n samples, while the next n_awaited are awaited. */
+static double slow_promise_while(const struct sample *list, int n, int n_awaited, const struct sample *asked)
 {
     double level = 0, middle = 0, center = 0, best = INFINITY, slopes[2], rest[MEASURED], weights[MEASURED],
            like[MEASURED], inverse[MEASURED], time[MEASURED], bound[MEASURED], estimate[MEASURED];
@@ -222,16 +223,22 @@ static double slow_promise(const struct sample *list, int n, const struct sample
         estimate[i] = estimate_of(&list[i]) - center;
     }
     fit_slopes(bound, estimate, time, n, prior, slopes);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         rest[i] = weights[i] = time[i] - slopes[0] * bound[i] - slopes[1] * estimate[i];
+    for (int i = 0; i < n + n_awaited; i++)
         like[i] = inverse[i] = correlation(&list[i], asked);
-    }
     apply_inverse(list, n, weights);
-    apply_inverse(list, n, inverse);
+    apply_inverse(list, n + n_awaited, inverse);
     double variance = (dot(rest, weights, n) + 0.5) / (n + 1);
     double mean = level + slopes[0] * (log(asked->bound) - middle) +
                   slopes[1] * (estimate_of(asked) - center) + dot(like, weights, n);
-    return log(expected_gain(mean, sqrt(variance * (1 + noise_of(asked) - dot(like, inverse, n))), best));
+    double explained = dot(like, inverse, n + n_awaited);
+    return log(expected_gain(mean, sqrt(variance * (1 + noise_of(asked) - explained)), best));
+}
+
+static double slow_promise(const struct sample *list, int n, const struct sample *asked)
+{
+    return slow_promise_while(list, n, 0, asked);
 }
 
 /* ---- tests ---- */
@@ -259,6 +266,67 @@ Test(mcts_guess, agrees_with_dense_algebra)
 Test(mcts_guess, with_features_too)
 {
     compare_with_dense_algebra(true);
+}
+
+/* What is awaited makes what is like it more certain, and has the time that was expected. Its result, or that
+ * there will be none, leaves nothing of it. */
+static void compare_awaiting(bool described, bool fails)
+{
+    enum { AWAITED = 3 };
+    struct samples c = open_samples(MEASURED);
+    if (described) describe_samples(&c);
+    for (int n = 1; n + AWAITED < MEASURED; n++) {
+        learn(&c, (unsigned)n - 1, c.list[n - 1].time);
+        for (int i = n; i < n + AWAITED; i++)
+            mcts_guess_await(c.guess, traits_of_sample(&c, (unsigned)i));
+        for (unsigned i = MEASURED; i < SAMPLES; i++) {
+            double fast = promise_of(&c, i), slow = slow_promise_while(c.list, n, AWAITED, &c.list[i]);
+            cr_assert_float_eq(fast, slow, 1e-3 * fmax(1, -slow / 5), "%d known, %u: %g %g", n, i, fast,
+                               slow);
+        }
+        for (int i = n + !fails; i < n + AWAITED; i++) {
+            struct mcts_traits *t = traits_of_sample(&c, (unsigned)i);
+            mcts_guess_await_no_more(c.guess, t);
+            free(t);
+        }
+        for (unsigned i = MEASURED; fails && i < SAMPLES; i++) {
+            double fast = promise_of(&c, i), slow = slow_promise(c.list, n, &c.list[i]);
+            cr_assert_float_eq(fast, slow, 1e-3 * fmax(1, -slow / 5), "%d known, %u: %g %g", n, i, fast,
+                               slow);
+        }
+    }
+    close_samples(&c);
+}
+
+Test(mcts_guess, expects_what_it_awaits)
+{
+    for (int fails = 0; fails < 2; fails++) {
+        compare_awaiting(false, fails);
+        compare_awaiting(true, fails);
+    }
+}
+
+/* Of many the newest 32 are awaited, which are more than a guess of 12 measurements holds. */
+Test(mcts_guess, awaits_more_than_it_can_hold)
+{
+    struct samples c = open_samples(12), few = open_samples(12);
+    for (unsigned i = 0; i < MEASURED; i++) {
+        learn(&c, i, c.list[i].time);
+        learn(&few, i, c.list[i].time);
+    }
+    for (unsigned k = 0; k < 40; k++)
+        mcts_guess_await(c.guess, traits_of_sample(&c, MEASURED));
+    double before = promise_of(&c, MEASURED), alone = promise_of(&few, MEASURED);
+    cr_expect_lt(before, alone, "nothing is to be found out by measuring it");
+    for (unsigned k = 0; k < 32; k++) {
+        struct mcts_traits *t = traits_of_sample(&c, MEASURED);
+        cr_expect_neq(promise_of(&c, MEASURED), alone, "%u", k);
+        mcts_guess_await_no_more(c.guess, t);
+        free(t);
+    }
+    cr_expect_eq(promise_of(&c, MEASURED), alone);
+    close_samples(&c);
+    close_samples(&few);
 }
 
 /* Nothing was measured: the smaller estimate promises more, whatever the bounds are. */

@@ -1,0 +1,137 @@
+#include "mcts/spares.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/archive.h"
+#include "core/base/arena.h"
+
+struct mcts_spares {
+    const struct space *space;
+    unsigned n_features;
+    unsigned left; /* evaluations to make */
+    struct mcts_spare list[MCTS_SPARES_MAX], taken;
+    unsigned n;
+};
+
+struct mcts_spares *mcts_spares_new(const struct space *s, unsigned n_features)
+{
+    struct mcts_spares *a = base_calloc(1, sizeof *a);
+    a->space = s;
+    a->n_features = n_features;
+    return a;
+}
+
+static void clear(struct mcts_spare *s)
+{
+    free(s->actions);
+    free(s->values);
+    free(s->features);
+    *s = (struct mcts_spare){0};
+}
+
+static void drop(struct mcts_spares *a, unsigned at)
+{
+    clear(&a->list[at]);
+    memmove(&a->list[at], &a->list[at + 1], (--a->n - at) * sizeof a->list[0]);
+}
+
+void mcts_spares_begin(struct mcts_spares *a, unsigned evaluations)
+{
+    while (a->n > 0)
+        drop(a, a->n - 1);
+    a->left = evaluations;
+}
+
+void mcts_spares_free(struct mcts_spares *a)
+{
+    if (!a) return;
+    mcts_spares_begin(a, 0);
+    clear(&a->taken);
+    free(a);
+}
+
+/* ---- filling ---- */
+
+void mcts_spares_add(struct mcts_spares *a, const struct mcts_spare *s, const struct mcts_actions *first,
+                     size_t n_first)
+{
+    if (a->n == MCTS_SPARES_MAX) return;
+    struct mcts_spare *to = &a->list[a->n++];
+    size_t n_slots = space_slot_count(a->space);
+    *to = *s;
+    to->n_actions = n_first + s->n_actions;
+    to->actions = base_malloc((to->n_actions + 1) * sizeof to->actions[0]);
+    if (n_first) memcpy(to->actions, first->list, n_first * sizeof to->actions[0]);
+    if (s->n_actions) memcpy(to->actions + n_first, s->actions, s->n_actions * sizeof to->actions[0]);
+    to->values = base_malloc((n_slots + 1) * sizeof to->values[0]);
+    memcpy(to->values, s->values, n_slots * sizeof to->values[0]);
+    to->features = NULL;
+    if (a->n_features == 0) return;
+    to->features = base_malloc(a->n_features * sizeof to->features[0]);
+    memcpy(to->features, s->features, a->n_features * sizeof to->features[0]);
+}
+
+/* ---- taking ---- */
+
+/* Forgets what was handed out or pruned meanwhile. */
+static void sift(struct mcts_spares *a, const struct mcts_roller *r)
+{
+    for (unsigned i = a->n; i-- > 0;)
+        if (mcts_seen_has(r->seen, a->list[i].hash) || a->list[i].bound >= r->cut) drop(a, i);
+}
+
+/* The most promising one, the first of equals; false: a policy failed. There is one. */
+static bool find_best(const struct mcts_spares *a, struct mcts_roller *r, unsigned *best)
+{
+    struct mcts_leaf leaves[MCTS_SPARES_MAX];
+    double ranks[MCTS_SPARES_MAX];
+    for (unsigned i = 0; i < a->n; i++) {
+        const struct mcts_spare *s = &a->list[i];
+        leaves[i] = (struct mcts_leaf){a->space, s->values, s->bound, a->n_features, s->features};
+    }
+    if (!mcts_policies_rank(r->policies, leaves, a->n, ranks, r->error, sizeof r->error)) return false;
+    *best = 0;
+    for (unsigned i = 1; i < a->n; i++)
+        if (ranks[i] > ranks[*best]) *best = i;
+    return true;
+}
+
+const struct mcts_spare *mcts_spares_take(struct mcts_spares *a, struct mcts_roller *r)
+{
+    unsigned best;
+    if (a->left == 0) return NULL;
+    sift(a, r);
+    if (a->n == 0) return NULL;
+    if (!find_best(a, r, &best)) return NULL;
+    a->left--;
+    clear(&a->taken);
+    a->taken = a->list[best];
+    a->list[best] = (struct mcts_spare){0};
+    drop(a, best);
+    return &a->taken;
+}
+
+/* ---- snapshots ---- */
+
+static void archive_spare(struct mcts_spares *a, struct mcts_spare *s, struct archive *file)
+{
+    size_t n_values = space_slot_count(a->space), slots = n_values, n_features = a->n_features;
+    ARCHIVE(file, s->bound);
+    ARCHIVE(file, s->hash);
+    s->actions = archive_array(file, s->actions, &s->n_actions, sizeof s->actions[0]);
+    s->values = archive_array(file, s->values, &n_values, sizeof s->values[0]);
+    if (a->n_features) s->features = archive_array(file, s->features, &n_features, sizeof s->features[0]);
+    if (n_values != slots || n_features != a->n_features) archive_fail(file);
+}
+
+void mcts_spares_archive(struct mcts_spares *a, struct archive *file)
+{
+    ARCHIVE(file, a->left);
+    ARCHIVE(file, a->n);
+    if (a->n > MCTS_SPARES_MAX) archive_fail(file);
+    if (archive_failed(file)) a->n = 0;
+    for (unsigned i = 0; i < a->n; i++)
+        archive_spare(a, &a->list[i], file);
+    if (archive_failed(file)) mcts_spares_begin(a, 0);
+}

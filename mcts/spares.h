@@ -1,0 +1,47 @@
+/* Implementations that rollouts found and that were not evaluated: a *batch* of evaluations from the rollouts
+ * of one.
+ *
+ *     rollouts     400, ranked                the first of a batch is the most promising of them
+ *     spares       the next best 64           the second, third, ... are the most promising of these,
+ *                                             ranked anew with all that was learnt and handed out since
+ *
+ * An evolution by promises (`generations` of mcts/policy_guess.c) costs as much as several evaluations on a
+ * GPU. A batch shares one. */
+#ifndef THRESH_MCTS_SPARES_H
+#define THRESH_MCTS_SPARES_H
+
+#include "mcts/rollout.h"
+
+struct archive;
+struct mcts_spares;
+
+/* As many are kept at most. */
+enum { MCTS_SPARES_MAX = 64 };
+
+/* A whole implementation. */
+struct mcts_spare {
+    struct space_action *actions; /* from the root */
+    size_t n_actions;
+    uint16_t *values; /* of all slots */
+    double bound;     /* ns; 0: no model */
+    double *features; /* NULL: none */
+    uint64_t hash;    /* space_state_hash() */
+};
+
+struct mcts_spares *mcts_spares_new(const struct space *s, unsigned n_features);
+void mcts_spares_free(struct mcts_spares *a); /* NULL is allowed */
+
+/* Forgets all of them; from those that are added next, `evaluations` are to be made. */
+void mcts_spares_begin(struct mcts_spares *a, unsigned evaluations);
+/* Adds one while there is room. Its lists are copied; its actions are `first` (n_first of them), then `then`.
+ */
+void mcts_spares_add(struct mcts_spares *a, const struct mcts_spare *s, const struct mcts_actions *first,
+                     size_t n_first);
+/* The most promising one that was not handed out and whose bound is below the cut, if an evaluation is left;
+ * valid until the next call, and no spare any more. NULL: there is none, or a policy failed: then r->error is
+ * not empty. */
+const struct mcts_spare *mcts_spares_take(struct mcts_spares *a, struct mcts_roller *r);
+/* Writes them, or reads them into a new one. */
+void mcts_spares_archive(struct mcts_spares *a, struct archive *file);
+
+#endif

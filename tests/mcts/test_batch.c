@@ -1,0 +1,208 @@
+/* Batches: several evaluations of the rollouts that were made for one (mcts/spares.h). */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/diag.h"
+#include "core/base/pcg32.h"
+#include "mcts/policies.h"
+#include "mcts/tree.h"
+#include "tests/mcts/queens.h"
+
+enum { QUEENS = 8, MOST = 200 };
+
+/* ---- a heuristic with a policy that records what it is asked ---- */
+
+static struct {
+    unsigned draws, batch;
+    unsigned starts;   /* rollouts that began evaluations */
+    unsigned rollouts; /* all of them */
+    unsigned handed_out;
+    double promises[MOST]; /* of what was handed out */
+} asked;
+
+/* The column of the first queen: the larger, the better. */
+static double promise(const struct mcts_leaf *leaf)
+{
+    return leaf->values[0] + leaf->values[1] / 10.0;
+}
+
+static bool watcher_start(void *state, unsigned rollout, struct pcg32 *rng)
+{
+    (void)state, (void)rng;
+    asked.starts += rollout == 0;
+    asked.rollouts++;
+    return true;
+}
+
+static double watcher_rank(void *state, const struct mcts_leaf *leaf)
+{
+    (void)state;
+    return promise(leaf);
+}
+
+static unsigned watcher_draws(const void *state)
+{
+    (void)state;
+    return asked.draws;
+}
+
+static unsigned watcher_batch(const void *state)
+{
+    (void)state;
+    return asked.batch;
+}
+
+static void watcher_handed_out(void *state, const struct mcts_leaf *leaf)
+{
+    (void)state;
+    cr_assert_lt(asked.handed_out, MOST);
+    asked.promises[asked.handed_out++] = promise(leaf);
+}
+
+static void watcher_learn(void *state, const struct mcts_leaf *leaf, struct mcts_outcome outcome)
+{
+    (void)state, (void)leaf, (void)outcome;
+}
+
+static uint32_t watcher_select(void *state, const struct mcts_view *view, double *score)
+{
+    (void)state;
+    *score = 0;
+    return pcg32_below(view->rng, view->n_children);
+}
+
+static const struct mcts_policy POLICY = {.abi = MCTS_PLUGIN_ABI,
+                                          .struct_size = sizeof(struct mcts_policy),
+                                          .name = "own",
+                                          .start = watcher_start,
+                                          .draws = watcher_draws,
+                                          .rank = watcher_rank,
+                                          .learn = watcher_learn,
+                                          .batch = watcher_batch,
+                                          .handed_out = watcher_handed_out};
+static const struct mcts_plugin PLUGIN = {.abi = MCTS_PLUGIN_ABI,
+                                          .struct_size = sizeof(struct mcts_plugin),
+                                          .name = "watcher",
+                                          .select = watcher_select,
+                                          .own = &POLICY};
+
+struct batch_case {
+    struct mcts_queens queens;
+    struct mcts_heuristic *heuristic;
+    struct mcts_tree *tree;
+    struct diag *diag;
+};
+
+static struct batch_case open_case(const struct mcts_plugin *plugin, unsigned draws, unsigned batch,
+                                   bool bounded)
+{
+    struct batch_case c = {.queens = mcts_queens_new(QUEENS), .diag = diag_new()};
+    struct mcts_config config = mcts_config_default();
+    if (bounded) config.branching.bound = mcts_queens_cost;
+    memset(&asked, 0, sizeof asked);
+    asked.draws = draws;
+    asked.batch = batch;
+    c.heuristic = mcts_heuristic_new(plugin, "watcher", "rollout=own", c.diag);
+    cr_assert_not_null(c.heuristic);
+    c.tree = mcts_tree_new(c.queens.root, c.heuristic, &config);
+    return c;
+}
+
+static void close_case(struct batch_case *c)
+{
+    mcts_tree_free(c->tree);
+    mcts_heuristic_free(c->heuristic);
+    mcts_queens_free(&c->queens);
+    diag_free(c->diag);
+}
+
+/* false: nothing is left. */
+static bool draw(struct batch_case *c, double time)
+{
+    struct mcts_descent d = {0};
+    enum mcts_status status = mcts_tree_next(c->tree, &d);
+    cr_assert(status == MCTS_OK || status == MCTS_EXHAUSTED, "%s", mcts_tree_error(c->tree));
+    if (status == MCTS_OK) mcts_tree_report(c->tree, &d, (struct mcts_outcome){MCTS_TIMED, time});
+    mcts_descent_free(&d);
+    return status == MCTS_OK;
+}
+
+/* ---- tests ---- */
+
+Test(mcts_batch, shares_the_rollouts_of_one_evaluation)
+{
+    struct batch_case c = open_case(&PLUGIN, 40, 4, false);
+    for (int i = 0; i < 20; i++)
+        draw(&c, 100);
+    cr_expect(asked.handed_out == 20 && asked.starts == 5 && asked.rollouts == 5 * 40, "%u %u %u",
+              asked.handed_out, asked.starts, asked.rollouts);
+    for (unsigned i = 0; i < 20; i++)
+        if (i % 4) cr_expect_leq(asked.promises[i], asked.promises[i - 1], "%u: the next best", i);
+    close_case(&c);
+}
+
+/* A search of the whole space hands each solution out once, whether it is a spare or not. */
+Test(mcts_batch, hands_out_everything_once)
+{
+    for (unsigned batch = 1; batch <= 64; batch += 21) {
+        struct batch_case c = open_case(&PLUGIN, 40, batch, false);
+        unsigned n = 0;
+        while (draw(&c, 100))
+            n++;
+        cr_expect_eq(n, 92, "batches of %u: the queens have 92 solutions, %u were found", batch, n);
+        cr_expect_eq(mcts_tree_stats(c.tree).nodes[MCTS_LIVE], 0);
+        close_case(&c);
+    }
+}
+
+/* With a quarter of the rollouts a batch has a quarter of the evaluations. */
+Test(mcts_batch, is_smaller_with_fewer_rollouts)
+{
+    struct batch_case c = open_case(&PLUGIN, 40, 8, false);
+    mcts_tree_limit_rollouts(c.tree, 10);
+    for (int i = 0; i < 8; i++)
+        draw(&c, 100);
+    cr_expect_eq(asked.starts, 4);
+    mcts_tree_limit_rollouts(c.tree, 3);
+    for (int i = 0; i < 8; i++)
+        draw(&c, 100);
+    cr_expect_eq(asked.starts, 4 + 8);
+    close_case(&c);
+}
+
+/* A time that is reported between two evaluations of a batch prunes spares. */
+Test(mcts_batch, pruned_spares_are_not_handed_out)
+{
+    struct batch_case c = open_case(&PLUGIN, 60, 60, true);
+    double best = INFINITY;
+    for (int i = 0; i < 40; i++) {
+        struct mcts_descent d = {0};
+        if (mcts_tree_next(c.tree, &d) != MCTS_OK) break;
+        cr_expect_lt(d.leaf_bound, best, "%d", i);
+        double time = d.leaf_bound + 1;
+        if (time < best) best = time;
+        mcts_tree_report(c.tree, &d, (struct mcts_outcome){MCTS_TIMED, time});
+        mcts_descent_free(&d);
+    }
+    cr_expect_lt(best, INFINITY);
+    cr_expect(asked.handed_out > 2 && asked.starts > 1, "%u of %u", asked.handed_out, asked.starts);
+    close_case(&c);
+}
+
+/* A policy of interface 5 ends before the callbacks of batches. */
+Test(mcts_batch, older_policies_have_none)
+{
+    struct mcts_policy older = POLICY;
+    struct mcts_plugin plugin = PLUGIN;
+    older.abi = 5;
+    older.struct_size = offsetof(struct mcts_policy, batch);
+    plugin.own = &older;
+    struct batch_case c = open_case(&plugin, 10, 4, false);
+    for (int i = 0; i < 6; i++)
+        draw(&c, 100);
+    cr_expect(asked.starts == 6 && asked.handed_out == 0);
+    close_case(&c);
+}
