@@ -83,9 +83,10 @@ struct eval_inputs {
     const struct given *data; /* NULL: none; borrowed until evaluator_free() */
 };
 
-/* Starts `runners` child processes on the device (0: two on a CPU, half of the cores and four at least on a GPU; AGENT_RUNNERS_MOST at most,
- * and no more than its memory takes), makes the inputs, and the reference from the naive kernel checked
- * against the Lift interpreter. `d` gets what went wrong; NULL then. Borrows p. */
+/* Starts `runners` child processes on the device (0: two on a CPU, half of the cores and four at least on a
+ * GPU; AGENT_RUNNERS_MOST at most, and no more than its memory takes), makes the inputs, and the reference
+ * from the naive kernel checked against the Lift interpreter. `d` gets what went wrong; NULL then. Borrows p.
+ */
 struct evaluator *evaluator_new(const struct problem *p, const struct device *dev, unsigned runners,
                                 uint64_t seed, struct diag *d);
 /* The same with the user's data, for a caller that may end it early, or shows that it is alive; NULL:
