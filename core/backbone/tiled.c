@@ -356,6 +356,23 @@ static bool decide_copy(struct tiler *t, const struct side *s)
 
 /* ---- shapes ---- */
 
+/* Whether the elements of an array are apart from each other: each costs a transaction. */
+static bool is_apart(const struct backbone *bb, const struct product *p, const struct side *s)
+{
+    uint32_t load = bb->values[s->value].load;
+    return !is_contiguous(bb, load, s->own) && !is_contiguous(bb, load, p->k);
+}
+
+/* Shapes are longer along m than along n, so that B is loaded fewer times than A. Where the elements of A are
+ * apart it is the other way round: 122 us instead of 160 for 64 x 128 results and 128 x 64 (strided matmul
+ * 1024^3, H200). */
+static void swap(struct shape *s)
+{
+    int64_t m = s->m;
+    s->m = s->n;
+    s->n = m;
+}
+
 static bool decide_all(struct tiler *t)
 {
     const struct product *p = &t->p;
@@ -385,6 +402,7 @@ unsigned bb_tiled(const struct backbone *bb, const struct space *space, const st
     if (!device->gpu || !find_product(bb, &p)) return 0;
     for (unsigned i = 0; i < BB_MAX_TILED; i++) {
         struct tiler t = {.bb = bb, .space = space, .device = device, .arena = a, .p = p, .shape = shapes[i]};
+        if (is_apart(bb, &p, &p.a) && !is_apart(bb, &p, &p.b)) swap(&t.shape);
         if (!fit_shape(bb, &p, &t.shape) || t.shape.m * t.shape.n > device->max_work_group) continue;
         if (!decide_all(&t)) continue;
         out[n++] =
