@@ -59,7 +59,7 @@ enum {
 #define AGENT_LAUNCH_MS(limit_ns) (3e-6 * (limit_ns) + 1e3)
 
 enum {
-    AGENT_RUNNERS_GPU = 4,   /* --runners, or half of the cores: builds take longer than launches by far */
+    AGENT_RUNNERS_GPU = 4,   /* --runners, or half of the cores if these are more: builds take longest */
     AGENT_RUNNERS_CPU = 2,   /* the same: builds take turns on the processors that launches need */
     AGENT_RUNNERS_MOST = 16, /* --runners: one launches at a time, and each holds all arrays */
     AGENT_RUNNER_JOBS = 2,   /* jobs for each: the next one is there when one ends */

@@ -15,7 +15,8 @@
  *     waiting     8   16   40   1,000
  *     rollouts    8    4    2       2     for a candidate, of 8 that the policies wish, on two threads
  *
- * There are no fewer than threads, which make theirs at the same time. The row records it, so that a resumed
+ * There are no fewer than threads, which make theirs at the same time. A batch serves as many of those that
+ * wait as it has evaluations. The row records it, so that a resumed
  * run draws the same.
  *
  * After kill -9 a job whose result was waiting is drawn again, as if its result had not arrived. */
@@ -121,7 +122,7 @@ static struct store_evaluation row_of(struct session *s, const struct session_jo
 /* Rollouts for a candidate; 0: as many as the policies wish. */
 static unsigned rollouts_now(const struct session *s)
 {
-    unsigned waiting = s->evaluator->room(s->evaluator_self);
+    unsigned waiting = s->evaluator->room(s->evaluator_self) / mcts_tree_batch(s->tree);
     if (waiting <= LIMIT_FEW_WAITING) return 0;
     unsigned wish = mcts_tree_rollouts(s->tree), n = wish * LIMIT_FEW_WAITING / waiting;
     if (n < s->threads) n = s->threads;

@@ -8,6 +8,9 @@
  *     expected  = mean(t) + x . whitened
  *     deviation = sqrt(variance (1 + noise - |x|^2))
  *
+ * What is awaited has rows in L after those of the measurements, but no time: y is the expected one, so that
+ * its element of `whitened` would be 0. Only |x|^2 knows of it. The next measurement takes its rows away.
+ *
  * Where implementations have features, half of a correlation is that of the traits and half exp(-mean
  * distance of features / UNIT): what does the same work in nearly the same way is similar, whatever decisions
  * led to it.
@@ -97,11 +100,17 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
     return g;
 }
 
+static void free_awaited(struct awaited *w)
+{
+    free(w->traits);
+    free(w->x);
+}
+
 void mcts_guess_free(struct mcts_guess *g)
 {
     if (!g) return;
     for (unsigned i = 0; i < g->n_awaited; i++)
-        free(g->awaited[i]);
+        free_awaited(&g->awaited[i]);
     free(g->slots);
     free(g->list);
     free(g->values);
@@ -190,11 +199,10 @@ static struct mcts_traits *copy_traits(const struct mcts_guess *g, size_t i)
     return t;
 }
 
-/* Adds the row of the measurement after those of the factor. */
-static void add_row(struct mcts_guess *g, const struct mcts_traits *t)
+/* Adds a row after those of the factor; the first `known` elements of x are solved. */
+static void add_row(struct mcts_guess *g, const struct mcts_traits *t, factor_lanes *x, size_t known)
 {
-    factor_lanes *x = factor_scratch(g->factor);
-    size_t n = factor_count(g->factor), known = recents_find(g->recents, t->features, x);
+    size_t n = factor_count(g->factor);
     for (size_t i = known; i < n; i++)
         x[i] = (factor_lanes){(float)guess_likeness(g, t, i)};
     factor_solve(g->factor, known, x);
@@ -214,7 +222,8 @@ static void append(struct mcts_guess *g, const struct mcts_traits *t, double tim
     write_traits(g, n, t);
     g->n_features = t->n_features;
     g->list[n] = (struct measurement){t->bound, time, guess_estimate(t)};
-    add_row(g, t);
+    factor_lanes *x = factor_scratch(g->factor);
+    add_row(g, t, x, recents_find(g->recents, t->features, x));
     g->best = fmin(g->best, time);
     g->solved = false;
 }
@@ -225,6 +234,8 @@ static void clear(struct mcts_guess *g)
     g->count = g->whitened.n = 0;
     factor_clear(g->factor);
     recents_clear(g->recents);
+    for (unsigned i = 0; i < g->n_awaited; i++)
+        g->awaited[i].known = 0;
 }
 
 /* Of one that was there before the guess was cleared. */
@@ -267,22 +278,59 @@ static bool same_traits(const struct mcts_guess *g, const struct mcts_traits *a,
 
 static void drop_awaited(struct mcts_guess *g, unsigned at)
 {
-    free(g->awaited[at]);
+    free_awaited(&g->awaited[at]);
     memmove(&g->awaited[at], &g->awaited[at + 1], (--g->n_awaited - at) * sizeof g->awaited[0]);
     g->solved = false;
+}
+
+/* Writes what is solved of it to x. */
+static void recall(const struct awaited *w, factor_lanes *x)
+{
+    for (size_t i = 0; i < w->known; i++)
+        x[i] = (factor_lanes){w->x[i]};
+}
+
+/* The row of what is awaited, after those of the factor. Its part that belongs to measurements is kept. */
+static void add_awaited_row(struct mcts_guess *g, struct awaited *w)
+{
+    factor_lanes *x = factor_scratch(g->factor);
+    recall(w, x);
+    write_traits(g, factor_count(g->factor), w->traits);
+    add_row(g, w->traits, x, w->known);
+    for (; w->known < g->count; w->known++)
+        w->x[w->known] = x[w->known][0];
+}
+
+/* The rows of all that is awaited, after those of the measurements. */
+static void add_awaited(struct mcts_guess *g)
+{
+    factor_truncate(g->factor, g->count);
+    for (unsigned i = 0; i < g->n_awaited; i++)
+        add_awaited_row(g, &g->awaited[i]);
+}
+
+static struct awaited *push_awaited(struct mcts_guess *g, struct mcts_traits *t)
+{
+    struct awaited *w = &g->awaited[g->n_awaited++];
+    *w = (struct awaited){.traits = t, .x = base_malloc(g->capacity * sizeof w->x[0])};
+    return w;
 }
 
 void mcts_guess_await(struct mcts_guess *g, struct mcts_traits *t)
 {
     if (g->n_awaited == AWAITED) drop_awaited(g, 0);
-    g->awaited[g->n_awaited++] = t;
-    g->solved = false;
+    struct awaited *w = push_awaited(g, t);
+    if (g->solved) add_awaited_row(g, w);
 }
 
 void mcts_guess_await_no_more(struct mcts_guess *g, const struct mcts_traits *t)
 {
     for (unsigned i = 0; i < g->n_awaited; i++) {
-        if (!same_traits(g, g->awaited[i], t)) continue;
+        struct awaited *w = &g->awaited[i];
+        if (!same_traits(g, w->traits, t)) continue;
+        factor_lanes *x = factor_scratch(g->factor);
+        recall(w, x);
+        recents_keep(g->recents, t->features, x, 0, w->known);
         drop_awaited(g, i);
         return;
     }
@@ -303,10 +351,12 @@ static void archive_awaited(struct mcts_guess *g, struct archive *a, size_t byte
     ARCHIVE(a, g->n_awaited);
     if (g->n_awaited > AWAITED) archive_fail(a);
     if (archive_failed(a)) g->n_awaited = 0;
-    for (unsigned i = 0; i < g->n_awaited; i++) {
+    for (unsigned i = 0, n = g->n_awaited; i < n; i++) {
+        if (archive_reads(a)) g->n_awaited = i;
         if (archive_reads(a))
-            g->awaited[i] = base_calloc(1, sizeof(struct mcts_traits) + g->stride * sizeof(uint16_t));
-        archive_bytes(a, g->awaited[i], bytes);
+            push_awaited(g, base_calloc(1, sizeof(struct mcts_traits) + g->stride * sizeof(uint16_t)));
+        archive_bytes(a, g->awaited[i].traits, bytes);
+        if (g->awaited[i].traits->n_features > MCTS_FEATURES_MAX) archive_fail(a);
     }
 }
 
@@ -424,16 +474,6 @@ static bool is_fit_due(const struct mcts_guess *g)
     if (!g->scales) return false;
     size_t more = g->fitted / 4 > FIT_EVERY ? g->fitted / 4 : FIT_EVERY;
     return g->count >= g->fitted + more;
-}
-
-/* The rows of what is awaited, after those of the measurements. */
-static void add_awaited(struct mcts_guess *g)
-{
-    factor_truncate(g->factor, g->count);
-    for (unsigned i = 0; i < g->n_awaited; i++) {
-        write_traits(g, g->count + i, g->awaited[i]);
-        add_row(g, g->awaited[i]);
-    }
 }
 
 void mcts_guess_solve(struct mcts_guess *g)

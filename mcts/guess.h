@@ -46,13 +46,14 @@ struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const struct mct
  * four times the best time, as does everything slower than that; it is ignored before there is a time. */
 void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time);
 /* The implementation is at work, and its result will be learnt later; owns the traits from now on. Until then
- * what is like it promises less: it is taken to have the expected time, so that nothing is to be found out by
- * measuring the same again. D. Ginsbourger, R. Le Riche, L. Carraro, "Kriging is well-suited to parallelize
- * optimization", 2010, section 3.2 (kriging believer). Of many the newest 32 are kept. */
+ * it is taken to have the expected time: what is like it is more certain and promises less, so that runners
+ * do not measure the same at the same time. D. Ginsbourger, R. Le Riche, L. Carraro, "Kriging is well-suited
+ * to parallelize optimization", 2010, section 3.2 (kriging believer); but the best time stays that of the
+ * measurements. Before there is one it has no effect. Of many the newest 32 are kept. */
 void mcts_guess_await(struct mcts_guess *g, struct mcts_traits *t);
 /* There will be no result of it. */
 void mcts_guess_await_no_more(struct mcts_guess *g, const struct mcts_traits *t);
-/* Writes what was learnt, or reads it into a guess that has learnt nothing. */
+/* Writes what was learnt and is awaited, or reads it into a guess that knows nothing. */
 void mcts_guess_archive(struct mcts_guess *g, struct archive *a);
 /* Takes up what was learnt since the last call: needed before promises are asked for. */
 void mcts_guess_solve(struct mcts_guess *g);

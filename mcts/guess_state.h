@@ -35,6 +35,13 @@ struct whitened {
     double limited; /* the best time by which `times` are limited */
 };
 
+/* Handed out, without a result yet. */
+struct awaited {
+    struct mcts_traits *traits;
+    float *x; /* [capacity] of its x, the first `known` elements; they belong to measurements */
+    size_t known;
+};
+
 struct mcts_guess {
     uint32_t *slots, n_slots; /* the choices whose values are traits */
     uint32_t stride;          /* values of an implementation: n_slots and zeros, a multiple of STRIDE */
@@ -43,7 +50,7 @@ struct mcts_guess {
     uint16_t *values; /* [capacity + AWAITED][stride]; after those of the measurements, of what is awaited */
     double *features; /* [capacity + AWAITED][MCTS_FEATURES_MAX] */
     uint64_t n_features;
-    struct mcts_traits *awaited[AWAITED]; /* handed out, without a result yet; the oldest first */
+    struct awaited awaited[AWAITED]; /* the oldest first */
     unsigned n_awaited;
     struct factor *factor; /* of the measurements and, once solved, of what is awaited */
     struct recents *recents;
@@ -55,7 +62,7 @@ struct mcts_guess {
     double pace, center;         /* + pace * (estimate - center) */
     double variance;             /* of the process */
     double best;                 /* logarithm; INFINITY before anything was learnt */
-    bool solved;                 /* the rest, mean and variance include all measurements */
+    bool solved; /* the rest, mean and variance include all measurements, the factor what is awaited, too */
 };
 
 /* Variance of a measurement beside that of the process, in units of it. */

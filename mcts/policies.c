@@ -342,7 +342,8 @@ unsigned mcts_policies_generations(const struct mcts_policies *p)
 
 unsigned mcts_policies_batch(const struct mcts_policies *p)
 {
-    return largest_wish(p, "batch");
+    unsigned most = largest_wish(p, "batch");
+    return most < MCTS_BATCH_MAX ? most : MCTS_BATCH_MAX;
 }
 
 void mcts_policies_drawn(struct mcts_policies *p, const struct mcts_leaf *leaves, const double *ranks,
@@ -392,7 +393,7 @@ bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaves,
 bool mcts_policies_learning(const struct mcts_policies *p)
 {
     for (unsigned i = 0; i < p->n; i++)
-        if (p->list[i].policy->learn) return true;
+        if (p->list[i].policy->learn || p->list[i].policy->handed_out) return true;
     return false;
 }
 

@@ -55,13 +55,14 @@ bool mcts_policies_weigh(struct mcts_policies *p, const struct mcts_view *view, 
 bool mcts_policies_monotone(const struct mcts_policies *p);
 unsigned mcts_policies_draws(const struct mcts_policies *p);
 unsigned mcts_policies_generations(const struct mcts_policies *p); /* >= 1 */
-unsigned mcts_policies_batch(const struct mcts_policies *p);       /* >= 1 */
+unsigned mcts_policies_batch(const struct mcts_policies *p);       /* 1 to MCTS_BATCH_MAX */
 void mcts_policies_drawn(struct mcts_policies *p, const struct mcts_leaf *leaves, const double *ranks,
                          unsigned n);
 /* Sums of ranks of 1 to MCTS_DRAWS_MAX implementations. false: a rank is not a number; error (n bytes). */
 bool mcts_policies_rank(struct mcts_policies *p, const struct mcts_leaf *leaves, unsigned n_leaves,
                         double *sums, char *error, size_t n);
-bool mcts_policies_learning(const struct mcts_policies *p); /* whether any of them learns from results */
+/* Whether any of them is told what is handed out, or its result. */
+bool mcts_policies_learning(const struct mcts_policies *p);
 void mcts_policies_handed_out(struct mcts_policies *p, const struct mcts_leaf *leaf);
 void mcts_policies_learn(struct mcts_policies *p, const struct mcts_leaf *leaf, struct mcts_outcome outcome);
 

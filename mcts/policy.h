@@ -7,6 +7,8 @@
  *     propose   leaders: take the value of a fast implementation            first live proposal counts
  *     weigh     prior, bound: otherwise draw a value with these weights     weights multiply
  *     rank_all  guess: of 8 such rollouts evaluate the most promising       ranks add up
+ *     batch     guess: evaluate eight of them                               the largest counts
+ *     handed_out  guess: expect a result                                    each is called
  *     learn     leaders, guess: remember the implementation and its time    each is called
  *
  * A policy is a `const struct mcts_policy` that fills in the callbacks it needs; the others are NULL.
@@ -30,6 +32,7 @@ struct mcts_choice {
 };
 
 enum { MCTS_DRAWS_MAX = 1000 };      /* rollouts for an evaluation */
+enum { MCTS_BATCH_MAX = 64 };        /* evaluations of them */
 enum { MCTS_NO_VALUE = UINT16_MAX }; /* of a choice that is not live in an implementation */
 enum { MCTS_FEATURES_MAX = 40 };
 
@@ -73,8 +76,8 @@ struct mcts_policy {
     /* The result of an implementation that was handed out, or of one that the search was told of
      * (mcts_tree_teach()), perhaps before anything was drawn. */
     void (*learn)(void *state, const struct mcts_leaf *leaf, struct mcts_outcome outcome);
-    /* As rank, for the n <= MCTS_DRAWS_MAX implementations of an evaluation together, once all are drawn. A
-     * policy with this needs no rank. */
+    /* As rank, for the n <= MCTS_DRAWS_MAX implementations of an evaluation together, once all are drawn, or
+     * for those that are left of a batch. A policy with this needs no rank. */
     void (*rank_all)(void *state, const struct mcts_leaf *leaves, unsigned n, double *ranks);
     /* Since interface 5. In how many generations the rollouts of an evaluation are made, the largest wish of
      * all policies. NULL: 1. */
@@ -82,9 +85,9 @@ struct mcts_policy {
     /* A generation of n rollouts was ranked (sums over all policies), and another one follows for the same
      * evaluation. */
     void (*drawn)(void *state, const struct mcts_leaf *leaves, const double *ranks, unsigned n);
-    /* Since interface 6. How many evaluations are selected from the rollouts of one, the largest wish of all
-     * policies: after the first, each is the most promising of those that are left, which are ranked anew.
-     * NULL: 1. */
+    /* Since interface 6. How many evaluations are made of the rollouts of one, the largest wish of all
+     * policies, up to MCTS_BATCH_MAX. After the first each is the most promising of those that are left: they
+     * are ranked anew, at most MCTS_BATCH_MAX of them, without start(). NULL: 1. */
     unsigned (*batch)(const void *state);
     /* An implementation is handed out. learn() is told of its result, if there will be one. */
     void (*handed_out)(void *state, const struct mcts_leaf *leaf);

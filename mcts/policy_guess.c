@@ -111,7 +111,7 @@ static const struct mcts_parameter PARAMETERS[] = {
     {"generations", "of these rollouts: all but the first follow the most promising ones of those before",
      offsetof(struct guess, generations), 1, 1, 100, NULL},
     {"batch", "evaluations that are selected from these rollouts", offsetof(struct guess, batch), 1, 1,
-     MCTS_SPARES_MAX, NULL},
+     MCTS_BATCH_MAX, NULL},
 };
 
 const struct mcts_policy mcts_policy_guess = {

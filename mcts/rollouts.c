@@ -329,18 +329,18 @@ void mcts_rollouts_keep_others(const struct mcts_rollouts *all, const struct mct
                                size_t n_actions, struct mcts_spares *spares)
 {
     const struct rolled *order[MCTS_DRAWS_MAX];
-    unsigned wish = mcts_policies_draws(all->roller->policies);
-    unsigned batch = mcts_policies_batch(all->roller->policies) * all->n_ranked / wish;
+    unsigned batch = mcts_policies_batch(all->roller->policies);
+    if (batch > all->n_ranked / 2) batch = all->n_ranked / 2;
     mcts_spares_begin(spares, batch > 0 ? batch - 1 : 0);
     if (batch < 2) return;
     for (unsigned i = 0; i < all->n_ranked; i++)
         order[i] = &all->results[i];
     qsort(order, all->n_ranked, sizeof order[0], compare_ranks);
-    for (unsigned i = 0; i < all->n_ranked && i <= MCTS_SPARES_MAX; i++) {
+    for (unsigned i = 0; i < all->n_ranked; i++) {
         const struct rolled *x = order[i];
         const struct mcts_spare s = {x->actions.list, x->actions.count, x->values,
                                      x->bound,        x->features,      x->hash};
-        if (x != all->best) mcts_spares_add(spares, &s, actions, n_actions);
+        if (x->hash != all->best->hash) mcts_spares_add(spares, &s, actions, n_actions);
     }
 }
 

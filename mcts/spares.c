@@ -10,7 +10,7 @@ struct mcts_spares {
     const struct space *space;
     unsigned n_features;
     unsigned left; /* evaluations to make */
-    struct mcts_spare list[MCTS_SPARES_MAX], taken;
+    struct mcts_spare list[MCTS_BATCH_MAX], taken;
     unsigned n;
 };
 
@@ -53,10 +53,17 @@ void mcts_spares_free(struct mcts_spares *a)
 
 /* ---- filling ---- */
 
+static bool is_kept(const struct mcts_spares *a, uint64_t hash)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->list[i].hash == hash) return true;
+    return false;
+}
+
 void mcts_spares_add(struct mcts_spares *a, const struct mcts_spare *s, const struct mcts_actions *first,
                      size_t n_first)
 {
-    if (a->n == MCTS_SPARES_MAX) return;
+    if (a->n == MCTS_BATCH_MAX || is_kept(a, s->hash)) return;
     struct mcts_spare *to = &a->list[a->n++];
     size_t n_slots = space_slot_count(a->space);
     *to = *s;
@@ -84,8 +91,8 @@ static void sift(struct mcts_spares *a, const struct mcts_roller *r)
 /* The most promising one, the first of equals; false: a policy failed. There is one. */
 static bool find_best(const struct mcts_spares *a, struct mcts_roller *r, unsigned *best)
 {
-    struct mcts_leaf leaves[MCTS_SPARES_MAX];
-    double ranks[MCTS_SPARES_MAX];
+    struct mcts_leaf leaves[MCTS_BATCH_MAX];
+    double ranks[MCTS_BATCH_MAX];
     for (unsigned i = 0; i < a->n; i++) {
         const struct mcts_spare *s = &a->list[i];
         leaves[i] = (struct mcts_leaf){a->space, s->values, s->bound, a->n_features, s->features};
@@ -129,7 +136,7 @@ void mcts_spares_archive(struct mcts_spares *a, struct archive *file)
 {
     ARCHIVE(file, a->left);
     ARCHIVE(file, a->n);
-    if (a->n > MCTS_SPARES_MAX) archive_fail(file);
+    if (a->n > MCTS_BATCH_MAX) archive_fail(file);
     if (archive_failed(file)) a->n = 0;
     for (unsigned i = 0; i < a->n; i++)
         archive_spare(a, &a->list[i], file);

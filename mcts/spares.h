@@ -15,9 +15,6 @@
 struct archive;
 struct mcts_spares;
 
-/* As many are kept at most. */
-enum { MCTS_SPARES_MAX = 64 };
-
 /* A whole implementation. */
 struct mcts_spare {
     struct space_action *actions; /* from the root */
@@ -33,15 +30,15 @@ void mcts_spares_free(struct mcts_spares *a); /* NULL is allowed */
 
 /* Forgets all of them; from those that are added next, `evaluations` are to be made. */
 void mcts_spares_begin(struct mcts_spares *a, unsigned evaluations);
-/* Adds one while there is room. Its lists are copied; its actions are `first` (n_first of them), then `then`.
- */
+/* Adds one while there is room, unless it is there. Its lists are copied; its actions are the n_first of
+ * `first`, then its own. */
 void mcts_spares_add(struct mcts_spares *a, const struct mcts_spare *s, const struct mcts_actions *first,
                      size_t n_first);
-/* The most promising one that was not handed out and whose bound is below the cut, if an evaluation is left;
- * valid until the next call, and no spare any more. NULL: there is none, or a policy failed: then r->error is
- * not empty. */
+/* The most promising one that was not handed out and whose bound, as it was then, is below the cut, if an
+ * evaluation is left; valid until the next call, and no spare any more. NULL: there is none, or a policy
+ * failed: then r->error is not empty. */
 const struct mcts_spare *mcts_spares_take(struct mcts_spares *a, struct mcts_roller *r);
-/* Writes them, or reads them into a new one. */
+/* Writes them and how many evaluations are left, or reads that into a new one. */
 void mcts_spares_archive(struct mcts_spares *a, struct archive *file);
 
 #endif

@@ -115,8 +115,9 @@ void mcts_tree_known_time(struct mcts_tree *t, double time);
  * choices, and its time in ns, > 0. */
 void mcts_tree_teach(struct mcts_tree *t, const struct space_state *leaf, double time);
 
-/* How many rollouts the policies wish for an implementation. */
+/* How many rollouts the policies wish for an evaluation, and how many evaluations of the same rollouts. */
 unsigned mcts_tree_rollouts(const struct mcts_tree *t);
+unsigned mcts_tree_batch(const struct mcts_tree *t);
 /* Makes at most so many from now on; 0, as at first: as many as they wish. */
 void mcts_tree_limit_rollouts(struct mcts_tree *t, unsigned most);
 

@@ -8,6 +8,11 @@ unsigned mcts_tree_rollouts(const struct mcts_tree *t)
     return mcts_policies_draws(t->policies);
 }
 
+unsigned mcts_tree_batch(const struct mcts_tree *t)
+{
+    return mcts_policies_batch(t->policies);
+}
+
 void mcts_tree_limit_rollouts(struct mcts_tree *t, unsigned most)
 {
     t->roller.most = most;

@@ -205,7 +205,8 @@ static enum mcts_status find_implementation(struct mcts_tree *t)
     size_t n_actions = t->actions.count;
     switch (mcts_rollouts_best(t->rollouts, t->state, t->base, (uint32_t)t->n_path - 1, &t->actions)) {
     case MCTS_ROLLOUT_LEAF:
-        mcts_rollouts_keep_others(t->rollouts, &t->actions, n_actions, t->spares);
+        if (!t->roller.weights_only)
+            mcts_rollouts_keep_others(t->rollouts, &t->actions, n_actions, t->spares);
         mcts_seen_add(&t->seen, space_state_hash(t->state));
         extend_path(t);
         return MCTS_OK;

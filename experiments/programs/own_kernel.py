@@ -11,6 +11,7 @@ For programs of one kernel whose inputs and outputs are floats.
 """
 import ctypes
 import json
+import math
 import re
 
 import torch
@@ -80,6 +81,8 @@ def load(folder):
     words = [ctypes.c_float(v) if isinstance(v, float) else ctypes.c_void_p(v.data_ptr()) for v in values]
     pointers = (ctypes.c_void_p * len(words))(*[ctypes.cast(ctypes.byref(w), ctypes.c_void_p) for w in words])
     local = best["local_size"]
+    if 0 in local:  # the driver chooses; here the largest power of two up to 256
+        local = [math.gcd(best["global_size"][0], 256)] + [1] * (len(local) - 1)
     groups = [g // n for g, n in zip(best["global_size"], local)]
 
     def call():

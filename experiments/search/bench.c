@@ -120,6 +120,7 @@ static bool draw_all(struct search *s, struct mcts_tree *t, struct in_flight *f)
         if (status == MCTS_ERROR) return false;
         if (status == MCTS_EXHAUSTED) return true;
         stuck = status == MCTS_STUCK ? stuck + 1 : 0;
+        if (status == MCTS_STUCK && f->n > 0) tell_oldest(s, t, f);
         if (status == MCTS_STUCK) continue;
         uint32_t row = pool_space_row(mcts_tree_state(t));
         f->list[f->n].descent = d;

@@ -45,6 +45,9 @@ if [ ${#pools[@]} = 0 ]; then
     exit 2
 fi
 
+more=()
+[ -z "$IN_FLIGHT" ] || more=(--in-flight "$IN_FLIGHT") # programs before 2026-11-27 do not know it
+
 # A job is a program, a pool and a heuristic; those of two programs alternate.
 number=1000
 for pool in "${pools[@]}"; do
@@ -52,10 +55,11 @@ for pool in "${pools[@]}"; do
         for program in ${OLD:+old=$OLD} new=$build/search-bench; do
             number=$((number + 1))
             printf '%s\0' "$out/courses/$number" "${program#*=}" --label "${program%%=*}" --heuristic "$heuristic" \
-                --seeds "$seeds" --evaluations "$evaluations" --in-flight "${IN_FLIGHT:-1}" "$pool"
+                --seeds "$seeds" --evaluations "$evaluations" \
+                "${more[@]}" "$pool"
         done
     done
-done | xargs -0 -n 13 -P "${JOBS:-2}" bash -c 'out=$1; shift; exec "$@" >"$out"' job
+done | xargs -0 -n $((11 + ${#more[@]})) -P "${JOBS:-2}" bash -c 'out=$1; shift; exec "$@" >"$out"' job
 
 printf '%s seeds, %s evaluations\n' "$seeds" "$evaluations"
 "$build/search-table" "$out"/courses/*

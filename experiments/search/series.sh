@@ -61,7 +61,8 @@ on_gpu() { # GPU VARIANT...: every GPUS-th seed
     gpu=$1 i=0
     shift
     [ "$gpus" = 1 ] || export CUDA_VISIBLE_DEVICES="$gpu"
-    [ "$gpus" = 1 ] || pinned="taskset -c $((gpu * cores))-$(((gpu + 1) * cores - 1))"
+    share=$((gpu * cores))-$(((gpu + 1) * cores - 1))
+    [ "$gpus" = 1 ] || ! taskset -c "$share" true 2>/dev/null || pinned="taskset -c $share"
     peer "$gpu"
     for seed in $seeds; do
         if [ $((i % gpus)) = "$gpu" ]; then

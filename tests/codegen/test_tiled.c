@@ -91,6 +91,26 @@ static void tiled_count(const char *kernel, const char *sizes, const struct bb_d
     kernel_close(&f);
 }
 
+/* The label of the third shape, 128 x 64 results. */
+static void tiled_third(const char *kernel, const char *expected)
+{
+    const struct kernel_case c = {kernel, "M=512,N=512,K=512"};
+    struct kernel_fixture f;
+    struct bb_plain tiled[BB_MAX_TILED];
+    kernel_open(&f, &c, &tiled_device, NULL);
+    bb_tiled(f.bb, f.space, &tiled_device, f.arena, tiled);
+    cr_expect(strncmp(tiled[2].label, expected, strlen(expected)) == 0, "%s: %s", kernel, tiled[2].label);
+    kernel_close(&f);
+}
+
+/* A tile is longer along the dimension of the other operand, so that A, whose elements are apart, is loaded
+ * fewer times. */
+Test(tiled, elements_that_are_apart_are_loaded_fewer_times)
+{
+    tiled_third("matmul", "groups of 128 x 64 results");
+    tiled_third("matmul_strided", "groups of 64 x 128 results");
+}
+
 Test(tiled, products_of_a_gpu)
 {
     struct bb_device cpu = tiled_device, small = tiled_device;

@@ -17,6 +17,7 @@ enum { QUEENS = 8, MOST = 200 };
 
 static struct {
     unsigned draws, batch;
+    bool walks;        /* rollouts start where the tree ends; else at the root */
     unsigned starts;   /* rollouts that began evaluations */
     unsigned rollouts; /* all of them */
     unsigned handed_out;
@@ -34,7 +35,7 @@ static bool watcher_start(void *state, unsigned rollout, struct pcg32 *rng)
     (void)state, (void)rng;
     asked.starts += rollout == 0;
     asked.rollouts++;
-    return true;
+    return !asked.walks;
 }
 
 static double watcher_rank(void *state, const struct mcts_leaf *leaf)
@@ -158,18 +159,52 @@ Test(mcts_batch, hands_out_everything_once)
     }
 }
 
-/* With a quarter of the rollouts a batch has a quarter of the evaluations. */
-Test(mcts_batch, is_smaller_with_fewer_rollouts)
+/* At most half of the rollouts are evaluated. */
+Test(mcts_batch, is_smaller_with_few_rollouts)
 {
     struct batch_case c = open_case(&PLUGIN, 40, 8, false);
     mcts_tree_limit_rollouts(c.tree, 10);
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 10; i++)
         draw(&c, 100);
-    cr_expect_eq(asked.starts, 4);
+    cr_expect_eq(asked.starts, 2);
     mcts_tree_limit_rollouts(c.tree, 3);
     for (int i = 0; i < 8; i++)
         draw(&c, 100);
-    cr_expect_eq(asked.starts, 4 + 8);
+    cr_expect_eq(asked.starts, 2 + 8);
+    close_case(&c);
+}
+
+/* Rollouts that find the same implementation are one spare: most of 400 rollouts are copies of 92 solutions.
+ */
+Test(mcts_batch, copies_take_no_places)
+{
+    struct batch_case c = open_case(&PLUGIN, 400, 30, false);
+    for (int i = 0; i < 60; i++)
+        draw(&c, 100);
+    cr_expect(asked.handed_out == 60 && asked.starts == 2, "%u", asked.starts);
+    close_case(&c);
+}
+
+/* A draw below a cut leaves the batch as it is. */
+Test(mcts_batch, goes_on_after_an_audit)
+{
+    struct batch_case c = open_case(&PLUGIN, 60, 1, true);
+    unsigned audits = 0;
+    asked.walks = true;
+    for (int i = 0; i < 12; i++)
+        draw(&c, 400); /* expands some nodes and cuts some */
+    asked.walks = false;
+    asked.starts = 0;
+    asked.batch = 12;
+    for (int i = 0; i < 12; i++) {
+        struct mcts_descent d = {0};
+        bool audit = i % 3 == 2 && mcts_tree_next_below_cut(c.tree, &d) == MCTS_OK;
+        if (!audit) cr_assert_eq(mcts_tree_next(c.tree, &d), MCTS_OK);
+        audits += audit;
+        mcts_tree_report(c.tree, &d, (struct mcts_outcome){MCTS_TIMED, 400});
+        mcts_descent_free(&d);
+    }
+    cr_expect(audits > 0 && asked.starts == 1, "%u audits, %u", audits, asked.starts);
     close_case(&c);
 }
 
