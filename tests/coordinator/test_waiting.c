@@ -56,6 +56,8 @@ static struct session_event waiting_collect(void *self, int timeout_ms)
 static const struct session_evaluator waiting_evaluator = {
     .room = waiting_room, .start = waiting_start, .collect = waiting_collect};
 
+static const char *waiting_heuristic; /* NULL: the default */
+
 /* What a session borrows. */
 struct waiting_search {
     struct arena *arena;
@@ -81,6 +83,7 @@ static struct waiting_search *waiting_open(struct session_options options)
     struct store_run run = store_fixture_run();
     run.id = 1;
     options.seed = 3;
+    options.heuristic = waiting_heuristic;
     options.stop_fd = -1;
     const struct session_setup setup = {.options = options,
                                         .root = w->root,
@@ -147,8 +150,22 @@ Test(waiting, rows_say_how_many_rollouts_were_made)
     unlink(path);
 }
 
+/* A batch serves as many of those that wait: 15 batches of 4 for 60, with 40 * 8 / 15 rollouts each. */
+Test(waiting, batches_need_fewer_cuts)
+{
+    char path[64];
+    waiting_path(path);
+    waiting_heuristic = "tag:draws=40,batch=4";
+    waiting_run(path, WAITING_EVALUATIONS, false);
+    cr_expect_eq(store_fixture_int(path, "SELECT count(*) FROM evaluation WHERE rollouts = 21"), 161);
+    cr_expect_eq(store_fixture_int(path, "SELECT count(*) FROM evaluation WHERE rollouts = 0"), 39);
+    struct session_replayed same = waiting_replay(path);
+    cr_expect_eq(same.same, WAITING_EVALUATIONS, "%s", same.difference);
+    unlink(path);
+}
+
 /* Ended anywhere and resumed: the rows are those of one run. */
-Test(waiting, resumptions_draw_the_same)
+static void waiting_compare_resumed(void)
 {
     char whole[64], path[80], compare[400];
     waiting_path(whole);
@@ -169,4 +186,16 @@ Test(waiting, resumptions_draw_the_same)
         unlink(path);
     }
     unlink(whole);
+}
+
+Test(waiting, resumptions_draw_the_same)
+{
+    waiting_compare_resumed();
+}
+
+/* Also within a batch. */
+Test(waiting, resumptions_go_on_with_their_batch)
+{
+    waiting_heuristic = "tag:draws=40,batch=4";
+    waiting_compare_resumed();
 }

@@ -171,6 +171,25 @@ Test(search_bench, a_seed_decides_the_same_again)
     free(pool);
 }
 
+/* With some in flight each result is told once; the first ones are drawn before any is known. */
+Test(search_bench, results_in_flight_are_told_later)
+{
+    char *pool = random_pool(5);
+    struct drawn none = trace("--evaluations 60", "tag", pool),
+                 one = trace("--evaluations 60 --in-flight 1", "tag", pool),
+                 many = trace("--evaluations 60 --in-flight 9", "tag", pool);
+    cr_assert(none.n == 60 && one.n == 60 && many.n == 60 && many.evaluations == 60);
+    cr_assert_arr_eq(none.row, one.row, 60 * sizeof none.row[0]);
+    cr_assert_arr_neq(none.row, many.row, 60 * sizeof none.row[0]);
+    for (unsigned i = 0; i < 60; i++)
+        for (unsigned k = 0; k < i; k++)
+            cr_assert_neq(many.row[i], many.row[k]);
+    struct shell_run r = search("--in-flight 65", "tag", pool);
+    cr_expect_eq(r.status, 2);
+    free(r.output);
+    free(pool);
+}
+
 /* Kernel 0 has three rows, one of them oversized texts' kernel 1: neither is an evaluation twice or at all.
  */
 Test(search_bench, equal_kernels_and_long_texts_are_no_evaluations)
