@@ -15,7 +15,7 @@ bool retire_after(struct retire *r, long own_kib)
         r->step = grown;
     r->last = own_kib;
     return r->jobs >= (r->most_jobs ? r->most_jobs : AGENT_RETIRE_JOBS) ||
-           own_kib - r->first + r->step > AGENT_RETIRE_KIB;
+           own_kib - r->first + r->step > AGENT_RETIRE_KIB + r->kept_kib;
 }
 
 long retire_own_kib(void)

@@ -12,9 +12,10 @@
 
 #include <stdbool.h>
 
-/* Zero at the start but for most_jobs. */
+/* Zero at the start but for most_jobs and kept_kib. */
 struct retire {
     unsigned most_jobs; /* 0: AGENT_RETIRE_JOBS */
+    long kept_kib;      /* of freed memory, that the allocator may keep: no growth */
     unsigned jobs;
     long first, last, step; /* KiB: after the first job, after the last one, most growth by one job */
 };

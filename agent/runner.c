@@ -342,7 +342,9 @@ void runner_main(int fd, void *ctx)
     char cache[CACHE_PATH];
     cache_part(setup->cache, getpid(), cache);
     if (cache[0] && mkdir(cache, 0700) == 0) setenv("POCL_CACHE_DIR", cache, 0);
-    struct runner r = {.fd = fd, .task = setup->task, .retire = {.most_jobs = setup->retire_jobs}};
+    struct runner r = {.fd = fd,
+                       .task = setup->task,
+                       .retire = {.most_jobs = setup->retire_jobs, .kept_kib = AGENT_KEPT_KIB}};
     char why[EVAL_MESSAGE] = "";
     start(&r, setup->device, why, sizeof why);
     child_send(fd, RUNNER_HELLO, why, sizeof why);

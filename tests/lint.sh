@@ -4,18 +4,15 @@
 gen=${1:-build}/gen
 status=0
 files=$(git ls-files '*.c' '*.h')
-if ! bad=$(clang-format --dry-run --Werror $files 2>&1); then
+if ! bad=$(echo "$files" | xargs -n 40 -P "$(nproc)" clang-format --dry-run --Werror 2>&1); then
     echo "$bad" | grep 'error:' | head -20
     echo "lint: run: clang-format -i \$(git ls-files '*.c' '*.h')"
     status=1
 fi
-for h in $(git ls-files '*.h'); do
-    if ! gcc -std=c11 -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 -I. -I"$gen" -Wall -Wextra -Werror \
-        $(pkg-config --cflags msgpack libzmq sqlite3 jansson) -fsyntax-only -x c "$h"; then
-        echo "lint: $h does not compile alone"
-        status=1
-    fi
-done
+export gen flags="$(pkg-config --cflags msgpack libzmq sqlite3 jansson)"
+git ls-files '*.h' | xargs -n 1 -P "$(nproc)" sh -c '
+    gcc -std=c11 -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 -I. -I"$gen" -Wall -Wextra -Werror $flags \
+        -fsyntax-only -x c "$0" || { echo "lint: $0 does not compile alone" && exit 1; }' || status=1
 if git grep -nE '(^|[^A-Za-z])(TODO|FIXME|XXX)([^A-Za-z]|$)' -- '*.c' '*.h' '*.space' '*.lift'; then
     echo "lint: unfinished by its own words"
     status=1

@@ -79,6 +79,10 @@ Test(agent_cache, runners_retire_before_they_have_grown_too_much)
     cr_expect_eq(now - 300000, AGENT_RETIRE_KIB);
     cr_expect_not(retire_after(&jumps, 100000));
     cr_expect(retire_after(&jumps, 130000), "another step like this would be too much");
+    struct retire kept = {.kept_kib = 300000};
+    cr_expect_not(retire_after(&kept, 100000));
+    cr_expect_not(retire_after(&kept, 275000), "300000 are kept, and 50000 are growth");
+    cr_expect(retire_after(&kept, 276000));
     cr_expect_gt(retire_own_kib(), 1000);
 }
 
