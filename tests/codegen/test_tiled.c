@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coordinator/contend.h"
+#include "core/backbone/panel.h"
 #include "core/backbone/tiled.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -29,12 +30,15 @@ struct tiled_case {
     struct diag *diag;
     struct problem *problem;
     struct mcts_prior *prior;
-    unsigned n_plain, n; /* all plain ones; the tiled ones, which come first */
+    unsigned n_plain, first, n; /* all plain ones; those with the label in question */
     struct contend_plain plain[BB_MAX_PLAIN];
 };
 
-static struct tiled_case tiled_open(const char *kernel, const char *sizes, const struct bb_device *device)
+static const char tiles[] = "loaded ahead", panels[] = "whole rows"; /* in labels */
+
+static struct tiled_case tiled_open(const char *kernel, const char *sizes, const char *label)
 {
+    const struct bb_device *device = &tiled_device;
     size_t length;
     struct tiled_case c = {.arena = arena_new(), .diag = diag_new()};
     char *text = kernel_read(kernel, &length);
@@ -45,7 +49,9 @@ static struct tiled_case tiled_open(const char *kernel, const char *sizes, const
     c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
     cr_assert_not_null(c.prior);
     c.n_plain = contend_plain(c.problem, NULL, 0, c.prior, 0, c.plain);
-    while (c.n < c.n_plain && strstr(c.plain[c.n].label, "loaded ahead"))
+    while (c.first < c.n_plain && !strstr(c.plain[c.first].label, label))
+        c.first++;
+    while (c.first + c.n < c.n_plain && strstr(c.plain[c.first + c.n].label, label))
         c.n++;
     free(text);
     return c;
@@ -134,7 +140,7 @@ Test(tiled, products_of_a_gpu)
 
 Test(tiled, copies_of_the_next_tiles_around_the_arithmetic)
 {
-    struct tiled_case c = tiled_open("matmul", "M=512,N=512,K=512", &tiled_device);
+    struct tiled_case c = tiled_open("matmul", "M=512,N=512,K=512", tiles);
     cr_assert_str_eq(c.plain[1].label, "plain: groups of 128 x 128 results, tiles of 8 steps loaded ahead");
     char *loops = tiled_loops(&c, 1);
     const char *loop = strstr(loops, "loop 64: A.load.k.0 B.load.k.0 mad.k.0\n");
@@ -165,15 +171,15 @@ static void tiled_run(struct tiled_case *c, unsigned i, double **buffers, const 
         buffers[output][j] = -12345;
     if (cgt_run(bb, &code.kernel, buffers))
         for (int64_t j = 0; j < bb->buffers[output].elements; j++)
-            cr_assert_eq(buffers[output][j], expected[j], "%s: element %lld", c->plain[i].label,
-                         (long long)j);
+            cr_assert_eq(buffers[output][j], expected[j], "%s: element %lld is %g, not %g", c->plain[i].label,
+                         (long long)j, buffers[output][j], expected[j]);
     pipeline_code_clear(&code);
     space_state_free(leaf);
 }
 
-static void tiled_check(const char *kernel, const char *sizes, unsigned n)
+static void tiled_check(const char *kernel, const char *sizes, const char *label, unsigned n)
 {
-    struct tiled_case c = tiled_open(kernel, sizes, &tiled_device);
+    struct tiled_case c = tiled_open(kernel, sizes, label);
     const struct backbone *bb = c.problem->backbone;
     double **buffers = ARENA_ARRAY(c.arena, double *, bb->n_buffers);
     uint32_t output = 0;
@@ -187,27 +193,79 @@ static void tiled_check(const char *kernel, const char *sizes, unsigned n)
     lift_interpret(bb->program, (const double *const *)buffers, output, expected);
     cr_assert_eq(c.n, n, "%s %s: %u", kernel, sizes, c.n);
     for (unsigned i = 0; i < c.n; i++)
-        tiled_run(&c, i, buffers, expected, output);
+        tiled_run(&c, c.first + i, buffers, expected, output);
     tiled_close(&c);
 }
 
 Test(tiled, products)
 {
-    tiled_check("matmul", "M=512,N=256,K=32", BB_MAX_TILED);
+    tiled_check("matmul", "M=512,N=256,K=32", tiles, BB_MAX_TILED);
 }
 
 Test(tiled, sizes_that_do_not_divide)
 {
-    tiled_check("matmul", "M=509,N=251,K=61", BB_MAX_TILED);
-    tiled_check("matmul", "M=200,N=200,K=40", 2);
+    tiled_check("matmul", "M=509,N=251,K=61", tiles, BB_MAX_TILED);
+    tiled_check("matmul", "M=200,N=200,K=40", tiles, 2);
 }
 
 Test(tiled, an_operand_without_neighbours)
 {
-    tiled_check("matmul_strided", "M=512,N=256,K=32", BB_MAX_TILED);
+    tiled_check("matmul_strided", "M=512,N=256,K=32", tiles, BB_MAX_TILED);
 }
 
 Test(tiled, a_batch_of_products)
 {
-    tiled_check("batched_matmul", "P=2,M=128,N=128,K=32", 2);
+    tiled_check("batched_matmul", "P=2,M=128,N=128,K=32", tiles, 2);
+}
+
+/* ---- panels ---- */
+
+static void panel_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
+{
+    const struct kernel_case c = {kernel, sizes};
+    struct kernel_fixture f;
+    struct bb_plain out[BB_MAX_PANELS];
+    kernel_open(&f, &c, device, NULL);
+    unsigned found = bb_panels(f.bb, f.space, device, f.arena, out);
+    cr_expect_eq(found, n, "%s %s: %u", kernel, sizes, found);
+    kernel_close(&f);
+}
+
+Test(tiled, panels_of_a_gpu)
+{
+    struct bb_device cpu = tiled_device, small = tiled_device, narrow = tiled_device;
+    cpu.gpu = false;
+    small.max_work_group = 512;
+    narrow.local_bytes = 32768;
+    panel_count("matmul", "M=1024,N=1024,K=1024", &tiled_device, BB_MAX_PANELS);
+    panel_count("matmul_strided", "M=1024,N=1024,K=1024", &tiled_device, BB_MAX_PANELS);
+    panel_count("gemm", "M=512,N=512,K=512", &tiled_device, BB_MAX_PANELS);
+    panel_count("matmul", "M=1024,N=1024,K=1024", &small, 1);
+    panel_count("matmul", "M=1024,N=1024,K=1024", &narrow, 0); /* 40 KiB of A */
+    panel_count("matmul", "M=1024,N=1024,K=1024", &cpu, 0);
+    panel_count("matmul_strided", "M=1024,N=2048,K=512", &tiled_device, 1);
+    panel_count("matmul", "M=1024,N=4096,K=512", &tiled_device, 0); /* a row of 1,024 work-items */
+    panel_count("matmul", "M=1004,N=1024,K=1024", &tiled_device, 0);
+    panel_count("matmul", "M=1024,N=1024,K=16", &tiled_device, 0); /* less than a step for each work-item */
+    panel_count("batched_matmul", "P=8,M=512,N=512,K=512", &tiled_device, 0);
+    panel_count("gemv", "M=512,N=512", &tiled_device, 0);
+}
+
+Test(tiled, panels_stage_their_rows_once)
+{
+    struct tiled_case c = tiled_open("matmul", "M=1024,N=1024,K=1024", panels);
+    char *loops = tiled_loops(&c, c.first);
+    const char *copy = strstr(loops, "thread1 2: A.copy.load.m.1"),
+               *loop = strstr(loops, "loop 128: A.load.k.0"), *steps = strstr(loops, "unroll 4: A.load.k.1");
+    cr_assert(copy && loop && steps, "%s", loops);
+    cr_expect(copy < loop && loop < steps, "%s", loops);
+    free(loops);
+    tiled_close(&c);
+}
+
+Test(tiled, panels)
+{
+    tiled_check("matmul", "M=24,N=64,K=64", panels, BB_MAX_PANELS);
+    tiled_check("matmul", "M=16,N=64,K=192", panels, BB_MAX_PANELS); /* three vectors for each work-item */
+    tiled_check("matmul_strided", "M=24,N=64,K=64", panels, BB_MAX_PANELS);
 }

@@ -1,0 +1,125 @@
+#include "core/backbone/product.h"
+
+#include "core/backbone/seat.h"
+
+/* ---- the product ---- */
+
+static bool is_one_step(const struct backbone *bb, uint32_t *step)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        if (bb->insts[i].kind != BB_STEP) continue;
+        *step = i;
+        n++;
+    }
+    return n == 1 && !bb->insts[*step].scan && bb->insts[*step].n_more == 0;
+}
+
+static uint32_t only_store(const struct backbone *bb)
+{
+    uint32_t store = BB_NONE;
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        if (bb->insts[i].kind != BB_STORE) continue;
+        if (store != BB_NONE) return BB_NONE;
+        store = i;
+    }
+    return store;
+}
+
+/* The reduced logical of a step that reduces one; BB_NONE: it reduces several. */
+static uint32_t reduced(const struct backbone *bb, const struct bb_inst *step)
+{
+    uint32_t k = BB_NONE;
+    for (unsigned i = 0; i < step->n_logicals; i++) {
+        if (!bb_reduces(bb, step, step->logicals[i])) continue;
+        if (k != BB_NONE) return BB_NONE;
+        k = step->logicals[i];
+    }
+    return k;
+}
+
+/* Whether a load has the logicals `own` and k, perhaps that of the batch, and no other one, each as a
+ * coordinate of its region. */
+static bool is_side(const struct backbone *bb, const struct bb_inst *load, uint32_t own,
+                    const struct product *p)
+{
+    if (load->kind != BB_LOAD || load->value == BB_NONE) return false;
+    unsigned n = p->batch != BB_NONE && bb_owns(load, p->batch) ? 3 : 2;
+    return load->n_logicals == n && bb_owns(load, own) && bb_owns(load, p->k) &&
+           bb->regions[bb->values[load->value].region].n_dims == n;
+}
+
+bool product_find(const struct backbone *bb, struct product *p)
+{
+    if (!is_one_step(bb, &p->step)) return false;
+    const struct bb_inst *step = &bb->insts[p->step];
+    p->init = step->partner;
+    p->store = only_store(bb);
+    p->k = reduced(bb, step);
+    if (p->store == BB_NONE || p->k == BB_NONE || step->n_operands != 3) return false;
+    const struct bb_inst *store = &bb->insts[p->store];
+    unsigned outer = store->n_logicals - 2; /* logicals around m and n */
+    if (store->n_logicals < 2 || outer > 1 || step->n_logicals != store->n_logicals + 1) return false;
+    p->batch = outer ? store->logicals[0] : BB_NONE;
+    p->m = store->logicals[outer];
+    p->n = store->logicals[outer + 1];
+    const struct bb_inst *x = &bb->insts[step->operands[1]], *y = &bb->insts[step->operands[2]];
+    bool swapped = is_side(bb, y, p->m, p);
+    if (!is_side(bb, swapped ? y : x, p->m, p) || !is_side(bb, swapped ? x : y, p->n, p)) return false;
+    if (p->batch != BB_NONE && bb->logicals[p->batch].extent == 1) return false;
+    p->a = (struct side){.value = (swapped ? y : x)->value, .own = p->m};
+    p->b = (struct side){.value = (swapped ? x : y)->value, .own = p->n};
+    return true;
+}
+
+/* ---- decisions ---- */
+
+void tiler_decide(struct tiler *t, struct space_action decision)
+{
+    bb_decisions_add(&t->decisions, t->arena, decision);
+}
+
+uint32_t tiler_statement(const struct tiler *t, uint32_t inst, uint32_t logical, unsigned level)
+{
+    const struct bb_inst *i = &t->bb->insts[inst];
+    uint32_t d = i->first_dim;
+    while (t->bb->dims[d].tile != t->bb->logicals[logical].first_tile + level)
+        d++;
+    return bb_dim_statement(t->bb, d);
+}
+
+void tiler_kind(struct tiler *t, uint32_t inst, uint32_t logical, unsigned level, enum gpu_dim_kind kind)
+{
+    tiler_decide(t, gpu_act_dim_kind(t->space, tiler_statement(t, inst, logical, level), kind));
+}
+
+void tiler_axis(struct tiler *t, uint32_t inst, uint32_t logical, unsigned level, enum gpu_map_encoding axis)
+{
+    tiler_decide(t, gpu_act_map_encoding(t->space, tiler_statement(t, inst, logical, level), axis));
+}
+
+void tiler_order(struct tiler *t, uint32_t first, enum gpu_order order, uint32_t second)
+{
+    tiler_decide(t, gpu_act_order(t->space, first, second, order));
+}
+
+void tiler_sizes(struct tiler *t, uint32_t logical, unsigned from, const int64_t *sizes)
+{
+    const struct bb_logical *l = &t->bb->logicals[logical];
+    for (unsigned level = from; level < l->n_levels; level++) {
+        tiler_decide(t, gpu_act_size(t->space, l->first_tile + level, *sizes ? *sizes : 1));
+        if (*sizes) sizes++;
+    }
+}
+
+bool product_is_contiguous(const struct backbone *bb, uint32_t inst, uint32_t logical)
+{
+    int affine = 0;
+    return index_stride(bb->insts[inst].index, logical, &affine) == 1 && affine;
+}
+
+bool product_is_apart(const struct backbone *bb, const struct product *p, const struct side *s)
+{
+    uint32_t load = bb->values[s->value].load;
+    return !product_is_contiguous(bb, load, s->own) && !product_is_contiguous(bb, load, p->k);
+}

@@ -1,0 +1,59 @@
+/* What plain implementations of products have in common (tiled.c, panel.c): the product in a program, and
+ * decisions about its instructions by logical and level:
+ *
+ *     C[m][n] = sum over k of A[m][k] * B[k][n]            product_find(bb, &t.p)
+ *     dim_kind(mad.k.1)=UNROLL                             tiler_kind(&t, t.p.step, t.p.k, 1,
+ * GPU_DIM_KIND_UNROLL) size(m.1)=2  size(m.2)=16  size(m.3)=1               tiler_sizes(&t, t.p.m, 1, (const
+ * int64_t[]){2, 16, 0})
+ */
+#ifndef THRESH_BACKBONE_PRODUCT_H
+#define THRESH_BACKBONE_PRODUCT_H
+
+#include "core/backbone/backbone.h"
+
+/* Work-items of a group along m and n; steps along k that are staged together. */
+struct shape {
+    int64_t m, n, k;
+};
+
+/* An array that is multiplied. */
+struct side {
+    uint32_t value, own; /* own: m or n */
+    int64_t tile;        /* elements along `own` */
+};
+
+struct product {
+    uint32_t step, init, store;
+    uint32_t m, n, k, batch; /* batch: of independent products; BB_NONE: there is one */
+    struct side a, b;        /* of m and of n */
+};
+
+struct tiler {
+    const struct backbone *bb;
+    const struct space *space;
+    const struct bb_device *device;
+    struct arena *arena;
+    struct product p;
+    struct shape shape;
+    struct bb_decisions decisions;
+};
+
+/* The only reduction of the program, if it runs over pairs of elements of two arrays. */
+bool product_find(const struct backbone *bb, struct product *p);
+/* Whether neighbours along the logical are neighbours in the array that the instruction reads. */
+bool product_is_contiguous(const struct backbone *bb, uint32_t inst, uint32_t logical);
+/* Whether the elements of an array are apart from each other: each costs a transaction. */
+bool product_is_apart(const struct backbone *bb, const struct product *p, const struct side *s);
+
+/* ---- decisions ---- */
+
+void tiler_decide(struct tiler *t, struct space_action decision);
+/* The statement of the instruction's dimension of that logical and level. */
+uint32_t tiler_statement(const struct tiler *t, uint32_t inst, uint32_t logical, unsigned level);
+void tiler_kind(struct tiler *t, uint32_t inst, uint32_t logical, unsigned level, enum gpu_dim_kind kind);
+void tiler_axis(struct tiler *t, uint32_t inst, uint32_t logical, unsigned level, enum gpu_map_encoding axis);
+void tiler_order(struct tiler *t, uint32_t first, enum gpu_order order, uint32_t second);
+/* Sizes of the levels from `from` on: `sizes` ends with 0, and those after it are 1. */
+void tiler_sizes(struct tiler *t, uint32_t logical, unsigned from, const int64_t *sizes);
+
+#endif
