@@ -3,13 +3,13 @@
  * A rollout decides the open choices of a candidate one after the other. Policies act together, in the order
  * in which the user names them, for example `--heuristic tag:rollout=prior+bound+leaders+guess`:
  *
- *     callback  in this example                                             several policies
- *     propose   leaders: take the value of a fast implementation            first live proposal counts
- *     weigh     prior, bound: otherwise draw a value with these weights     weights multiply
- *     rank_all  guess: of 8 such rollouts evaluate the most promising       ranks add up
- *     batch     guess: evaluate eight of them                               the largest counts
- *     handed_out  guess: expect a result                                    each is called
- *     learn     leaders, guess: remember the implementation and its time    each is called
+ *     callback    in this example                                             several policies
+ *     propose     leaders: take the value of a fast implementation            first live proposal counts
+ *     weigh       prior, bound: otherwise draw a value with these weights     weights multiply
+ *     rank_all    guess: of 8 such rollouts evaluate the most promising       ranks add up
+ *     batch       guess: or evaluate several of them                          the largest counts
+ *     handed_out  guess: expect a result of the implementation                each is called
+ *     learn       leaders, guess: remember the implementation and its time    each is called
  *
  * A policy is a `const struct mcts_policy` that fills in the callbacks it needs; the others are NULL.
  * Built-in policies have a file each (mcts/policy_*.c). A plug-in adds its own by mcts_plugin.own

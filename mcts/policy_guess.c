@@ -19,7 +19,6 @@
 
 #include "mcts/guess.h"
 #include "mcts/policies.h"
-#include "mcts/spares.h"
 
 enum { CAPACITY = 1024 }; /* measurements remembered: a promise takes time in proportion to its square */
 

@@ -86,15 +86,30 @@ static char *tiled_loops(const struct tiled_case *c, unsigned i)
 
 /* ---- what there is ---- */
 
-static void tiled_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
+/* bb_tiled() or bb_panels(). */
+typedef unsigned (*tiled_finder)(const struct backbone *bb, const struct space *space,
+                                 const struct bb_device *device, struct arena *a, struct bb_plain *out);
+
+static void found_count(tiled_finder find, const char *kernel, const char *sizes,
+                        const struct bb_device *device, unsigned n)
 {
     const struct kernel_case c = {kernel, sizes};
     struct kernel_fixture f;
-    struct bb_plain tiled[BB_MAX_TILED];
+    struct bb_plain out[BB_MAX_PLAIN];
     kernel_open(&f, &c, device, NULL);
-    unsigned found = bb_tiled(f.bb, f.space, device, f.arena, tiled);
+    unsigned found = find(f.bb, f.space, device, f.arena, out);
     cr_expect_eq(found, n, "%s %s: %u", kernel, sizes, found);
     kernel_close(&f);
+}
+
+static void tiled_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
+{
+    found_count(bb_tiled, kernel, sizes, device, n);
+}
+
+static void panel_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
+{
+    found_count(bb_panels, kernel, sizes, device, n);
 }
 
 /* The label of the third shape, 128 x 64 results. */
@@ -219,17 +234,6 @@ Test(tiled, a_batch_of_products)
 }
 
 /* ---- panels ---- */
-
-static void panel_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
-{
-    const struct kernel_case c = {kernel, sizes};
-    struct kernel_fixture f;
-    struct bb_plain out[BB_MAX_PANELS];
-    kernel_open(&f, &c, device, NULL);
-    unsigned found = bb_panels(f.bb, f.space, device, f.arena, out);
-    cr_expect_eq(found, n, "%s %s: %u", kernel, sizes, found);
-    kernel_close(&f);
-}
 
 Test(tiled, panels_of_a_gpu)
 {
