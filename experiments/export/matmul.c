@@ -65,7 +65,23 @@ static float *random_floats(size_t n)
     return x;
 }
 
-/* Inputs are the arrays in order, other buffers are made without content. Writes the output to `out`. */
+/* A buffer for argument `a`: an input holds `input`, counters are 0 before the first launch, the rest has no
+ * content. */
+static cl_mem make_buffer(cl_context context, const struct thresh_argument *a, void *input)
+{
+    cl_int error;
+    void *zeros = NULL, *content = NULL;
+    if (a->use == THRESH_COUNTERS && !(zeros = calloc(1, (size_t)a->bytes))) exit(1);
+    if (a->use == THRESH_INPUT) content = input;
+    if (a->use == THRESH_COUNTERS) content = zeros;
+    cl_mem_flags flags = CL_MEM_READ_WRITE | (content ? CL_MEM_COPY_HOST_PTR : 0);
+    cl_mem buffer = clCreateBuffer(context, flags, (size_t)a->bytes, content, &error);
+    check(error, "clCreateBuffer");
+    free(zeros);
+    return buffer;
+}
+
+/* Inputs are the arrays in order. Writes the output to `out`. */
 static void run(const struct thresh_kernel *k, cl_device_id device, float *const *inputs, float *out)
 {
     cl_int error;
@@ -78,10 +94,7 @@ static void run(const struct thresh_kernel *k, cl_device_id device, float *const
     size_t output_bytes = 0;
     for (unsigned i = 0; i < k->n_arguments && i < MOST_ARGUMENTS; i++) {
         const struct thresh_argument *a = &k->arguments[i];
-        cl_mem_flags flags = CL_MEM_READ_WRITE | (a->use == THRESH_INPUT ? CL_MEM_COPY_HOST_PTR : 0);
-        void *content = a->use == THRESH_INPUT ? *inputs++ : NULL;
-        buffers[i] = clCreateBuffer(context, flags, (size_t)a->bytes, content, &error);
-        check(error, "clCreateBuffer");
+        buffers[i] = make_buffer(context, a, a->use == THRESH_INPUT ? *inputs++ : NULL);
         check(clSetKernelArg(kernel, i, sizeof buffers[i], &buffers[i]), "clSetKernelArg");
         if (a->use == THRESH_OUTPUT) output = buffers[i];
         if (a->use == THRESH_OUTPUT) output_bytes = (size_t)a->bytes;

@@ -12,22 +12,27 @@
 #include "tests/coordinator/store_fixture.h"
 #include "tests/e2e/run.h"
 
-/* A folder with mm.db: a matrix product of 16 x 8 x 16, three evaluations. */
+/* A folder with mm.db: a matrix product of 16 x 8 x 16, three evaluations, with one decision pinned. */
 struct export_bench {
     char folder[32], store[64];
 };
 
-static struct export_bench export_open(void)
+static struct export_bench export_open_pinned(const char *pin)
 {
     struct export_bench b;
     e2e_folder(b.folder);
     snprintf(b.store, sizeof b.store, "%s/mm.db", b.folder);
     struct e2e_run r =
         E2E_RUN(&cli_tune, "experiments/kernels/matmul.lift", "--size", "M=16,N=8,K=16", "--evaluations", "3",
-                "--text-limit", "10000", "--store", b.store, "--out", b.folder, "--quiet");
+                "--text-limit", "10000", "--store", b.store, "--out", b.folder, "--quiet", "--pin", pin);
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
     return b;
+}
+
+static struct export_bench export_open(void)
+{
+    return export_open_pinned("split(k.0)=NO");
 }
 
 static int export_shell(const struct export_bench *b, const char *command)
@@ -76,9 +81,10 @@ static unsigned export_rows(const struct export_bench *b, double *least_ns)
     return n;
 }
 
-Test(export, header_compiles_and_its_kernel_is_right, .timeout = 300)
+/* The header of a search with `pin`, and the program of experiments/export that runs its kernel. */
+static void export_header_check(const char *pin)
 {
-    struct export_bench b = export_open();
+    struct export_bench b = export_open_pinned(pin);
     char path[64], source[512], build[700];
     snprintf(path, sizeof path, "%s/best.h", b.folder);
     struct e2e_run r = E2E_RUN(&cli_export, b.store, "--out", path);
@@ -93,6 +99,17 @@ Test(export, header_compiles_and_its_kernel_is_right, .timeout = 300)
     cr_expect_eq(export_shell(&b, "./matmul 32 8 16 > out"), 3, "no kernel for these sizes");
     cr_expect_eq(export_shell(&b, "grep -q 'M=16 N=8 K=16' out"), 0, "the nearest sizes");
     export_close(&b);
+}
+
+Test(export, header_compiles_and_its_kernel_is_right, .timeout = 300)
+{
+    export_header_check("split(k.0)=NO");
+}
+
+/* Groups that share a sum count in a buffer that is zeros before the first launch. */
+Test(export, header_has_the_counters_of_groups, .timeout = 300)
+{
+    export_header_check("split(k.0)=GROUPS");
 }
 
 Test(export, formats_of_others_have_every_evaluation_in_ms, .timeout = 300)
