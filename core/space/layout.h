@@ -99,6 +99,7 @@ struct cell_root;
 struct slot_cells;
 struct slot_leaf;
 struct relation_note; /* engine/relation.h */
+struct justify_index; /* engine/justify.c */
 
 struct space {
     const struct space_def *def;
@@ -174,6 +175,8 @@ struct space {
     struct slot_cells *slot_cells; /* by slot */
     struct slot_leaf *slot_leaves;
     uint32_t *resumed_cells;
+
+    struct justify_index *justify; /* debug builds */
 };
 
 static inline uint32_t slot_values(const struct space *s, uint32_t slot) /* of its universe */

@@ -11,6 +11,7 @@
 #include "core/base/hash.h"
 #include "core/space/data/lookup.h"
 #include "core/space/engine/cells.h"
+#include "core/space/engine/justify.h"
 #include "core/space/engine/propagators.h"
 #include "core/space/ground/ground.h"
 
@@ -181,6 +182,7 @@ struct space *space_instantiate(const struct space_def *def, const struct space_
     tables_build(s);
     link_all(s);
     fingerprint(s);
+    if (JUSTIFY) justify_build(s);
     make_root(s);
     return s;
 }

@@ -17,6 +17,37 @@
 
 enum { MOST_EACH = 1 << 14, PAIR_SLOTS = 2 * RELATION_CHOICES + 1, PAIR_INSTANCES = 256 };
 
+/* Where to look, instead of at all slots and instances. */
+struct justify_index {
+    uint32_t *slot_at;   /* by offset in the vector: the choice that begins there, or NONE */
+    uint32_t *first;     /* by slot: where its part of instances[] begins; [n_all]: of those without slots */
+    uint32_t *instances; /* by the first of their slots */
+};
+
+static uint32_t first_slot(const struct space *s, uint32_t instance)
+{
+    const struct instance *in = &s->instances[instance];
+    return s->shapes[in->shape].n_slots > 0 ? s->instance_slots[in->slots] : s->n_all;
+}
+
+void justify_build(struct space *s)
+{
+    struct justify_index *x = s->justify = ARENA_NEW(s->arena, struct justify_index);
+    x->slot_at = ARENA_ARRAY(s->arena, uint32_t, s->vector_bytes + 1);
+    x->first = ARENA_ARRAY(s->arena, uint32_t, s->n_all + 3);
+    x->instances = ARENA_ARRAY(s->arena, uint32_t, s->n_instances + 1);
+    for (size_t i = 0; i < s->vector_bytes; i++)
+        x->slot_at[i] = SPACE_NONE;
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        x->slot_at[s->slots[i].offset] = i;
+    for (uint32_t i = 0; i < s->n_instances; i++)
+        x->first[first_slot(s, i) + 2]++;
+    for (uint32_t i = 2; i < s->n_all + 3; i++)
+        x->first[i] += x->first[i - 1];
+    for (uint32_t i = 0; i < s->n_instances; i++) /* [slot + 1] runs from the slot's begin to its end */
+        x->instances[x->first[first_slot(s, i) + 1]++] = i;
+}
+
 /* ---- the past ---- */
 
 /* A word of the vector when the trail had `when` entries. */
@@ -315,6 +346,14 @@ static void add_formula(struct conjunction *c, uint32_t instance, const uint32_t
     c->last[c->n++] = last;
 }
 
+/* Those whose first slot it is. */
+static void add_formulas(struct conjunction *c, uint32_t slot, const uint32_t *live)
+{
+    const struct justify_index *x = c->st->space->justify;
+    for (uint32_t i = x->first[slot]; c->whole && i < x->first[slot + 1]; i++)
+        add_formula(c, x->instances[i], live);
+}
+
 static void gather(struct conjunction *c, const struct square *sq, uint32_t a, uint32_t b)
 {
     const struct relation *r = sq->relation;
@@ -326,8 +365,9 @@ static void gather(struct conjunction *c, const struct square *sq, uint32_t a, u
         if (slot != SPACE_NONE) c->slots[c->n_slots++] = slot;
     }
     c->whole = true;
-    for (uint32_t i = 0; c->whole && i < c->st->space->n_instances; i++)
-        add_formula(c, i, live);
+    add_formulas(c, c->st->space->n_all, live);
+    for (uint32_t k = 0; k < c->n_slots; k++)
+        add_formulas(c, c->slots[k], live);
 }
 
 static bool formula_holds(struct conjunction *c, uint32_t instance)
@@ -383,12 +423,10 @@ static bool partners_allow(struct space_state *st, const struct square *sq, uint
 static uint32_t slot_at(const struct space_state *st, uint32_t square, uint32_t offset)
 {
     const struct space *s = st->space;
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        const struct slot_info *info = &s->slots[i];
-        bool here = info->square == (int16_t)square || info->tuple_of == (int16_t)square;
-        if (here && info->offset == offset) return i;
-    }
-    return SPACE_NONE;
+    uint32_t slot = s->justify->slot_at[offset];
+    if (slot == SPACE_NONE) return SPACE_NONE;
+    const struct slot_info *info = &s->slots[slot];
+    return info->square == (int16_t)square || info->tuple_of == (int16_t)square ? slot : SPACE_NONE;
 }
 
 static void check_deletion(struct space_state *st, uint32_t square, uint32_t slot, uint32_t value,

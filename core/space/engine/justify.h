@@ -17,6 +17,9 @@ enum { JUSTIFY = 1 };
  * checked whole, large ones in their first steps. */
 enum { JUSTIFY_MOST = 1 << 18 };
 
+/* Before the first propagation, once every slot has its place in the vector. */
+void justify_build(struct space *s);
+
 /* What instance `instance` did since the trail had `since` entries; `ok`: what its propagator returned. The
  * state must keep a trail. */
 void justify_instance(struct space_state *st, uint32_t instance, space_mark since, bool ok);
