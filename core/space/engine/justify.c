@@ -150,19 +150,29 @@ struct reference {
     uint32_t fixed; /* slot of the instance that takes only values that are gone; NONE: none does */
 };
 
-static bool may_have(const struct reference *r, uint32_t k, uint32_t value)
+/* The values of slot k that a combination may have, a word of them. */
+static uint64_t allowed_word(const struct reference *r, uint32_t k, unsigned word)
 {
     uint32_t slot = r->slots[k];
-    uint64_t before = domain_word(r->st, slot, value / 64, r->since), bit = UINT64_C(1) << value % 64;
-    if (k == r->fixed) return before & ~domain_word(r->st, slot, value / 64, trail_length(r->st)) & bit;
-    return before & bit || is_empty(r->st, slot, r->since);
+    uint64_t before = domain_word(r->st, slot, word, r->since);
+    if (k == r->fixed) return before & ~domain_word(r->st, slot, word, trail_length(r->st));
+    return is_empty(r->st, slot, r->since) ? UINT64_MAX : before;
 }
 
+/* After combinations(). */
+static bool may_have(const struct reference *r, uint32_t k, uint32_t value)
+{
+    uint64_t word = value < 64 ? r->st->allowed[k] : allowed_word(r, k, value / 64);
+    return word >> value % 64 & 1;
+}
+
+/* Prepares may_have(). */
 static double combinations(const struct reference *r)
 {
     double product = 1;
     for (uint32_t k = 0; k < r->shape->n_slots; k++) {
         uint32_t n = 0;
+        r->st->allowed[k] = allowed_word(r, k, 0);
         for (uint32_t v = 0; v < r->shape->sizes[k]; v++)
             n += may_have(r, k, v);
         product *= n;
@@ -313,6 +323,7 @@ static bool triangles_allow(struct space_state *st, const struct square *sq, uin
 struct conjunction {
     struct space_state *st;
     uint32_t slots[PAIR_SLOTS], values[PAIR_SLOTS], n_slots;
+    uint64_t domains[PAIR_SLOTS]; /* values that may be taken */
     uint32_t instances[PAIR_INSTANCES], last[PAIR_INSTANCES], n;
     bool whole;     /* all formulas are in it */
     uint32_t fixed; /* this slot has `value` */
@@ -364,6 +375,11 @@ static void gather(struct conjunction *c, const struct square *sq, uint32_t a, u
         uint32_t slot = choice < r->n_choices ? r->slots[object * RELATION_CHOICES + choice] : SPACE_NONE;
         if (slot != SPACE_NONE) c->slots[c->n_slots++] = slot;
     }
+    for (uint32_t k = 0; k < c->n_slots; k++) {
+        uint64_t domain = domain_word(c->st, c->slots[k], 0, c->when);
+        c->domains[k] = domain ? domain : UINT64_MAX;
+        if (c->slots[k] == c->fixed) c->domains[k] = UINT64_C(1) << c->value;
+    }
     c->whole = true;
     add_formulas(c, c->st->space->n_all, live);
     for (uint32_t k = 0; k < c->n_slots; k++)
@@ -385,10 +401,8 @@ static bool has_values(struct conjunction *c, uint32_t k)
 {
     if (k == c->n_slots || c->st->justified >= JUSTIFY_MOST) return k == c->n_slots;
     const struct space *s = c->st->space;
-    uint64_t domain = domain_word(c->st, c->slots[k], 0, c->when);
-    if (c->slots[k] == c->fixed) domain = UINT64_C(1) << c->value;
     for (uint32_t v = 0; v < slot_values(s, c->slots[k]); v++) {
-        bool ok = !domain || domain >> v & 1;
+        bool ok = c->domains[k] >> v & 1;
         c->values[k] = v;
         for (uint32_t i = 0; ok && i < c->n; i++)
             ok = c->last[i] != k || formula_holds(c, c->instances[i]);

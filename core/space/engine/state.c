@@ -48,6 +48,7 @@ struct space_state *state_new(const struct space *s)
     st->open = base_calloc(s->n_instances + 1, sizeof *st->open);
     st->scratch = base_malloc((s->max_nodes + 1) * sizeof *st->scratch);
     st->values = base_malloc((s->max_nodes + 1) * sizeof *st->values);
+    st->allowed = base_malloc((s->max_nodes + 1) * sizeof *st->allowed);
     return st;
 }
 
@@ -70,6 +71,7 @@ void space_state_free(struct space_state *st)
     free(st->trail);
     free(st->scratch);
     free(st->values);
+    free(st->allowed);
     free(st);
 }
 

@@ -69,6 +69,7 @@ struct space_state {
     uint32_t n_pending;
     int64_t *scratch;                        /* of the nodes of a shape */
     uint32_t *values;                        /* of the slots of an instance */
+    uint64_t *allowed;                       /* of the same; read by justify.c */
     uint32_t failed_slot, failed_constraint; /* NONE and NONE: by the relation of failed_pair */
     uint32_t failed_pair;
     uint8_t lost[2 * ROW_MAX]; /* by two rows of a square */
