@@ -52,6 +52,13 @@ static bool open_command(struct search *s, struct diag *d)
     return s->recorded || s->runners;
 }
 
+/* A space of some choices is searched by far more rollouts than there are evaluations: they take
+ * microseconds, a run of the program seconds. */
+static const char *heuristic_of(const struct tune_command_options *o)
+{
+    return o->heuristic ? o->heuristic : "tag:draws=64,generations=8";
+}
+
 static char *settings_text(const struct tune_command_options *o)
 {
     struct strbuf b = {0};
@@ -60,8 +67,7 @@ static char *settings_text(const struct tune_command_options *o)
         strbuf_add(&b, RECORDED_COMMAND);
     else
         strbuf_printf(&b, "command=%s", o->command);
-    strbuf_printf(&b, " heuristic=%s order=%s%s", o->heuristic ? o->heuristic : "tag",
-                  o->order ? o->order : "", o->pins);
+    strbuf_printf(&b, " heuristic=%s order=%s%s", heuristic_of(o), o->order ? o->order : "", o->pins);
     return strbuf_take(&b);
 }
 
@@ -70,7 +76,7 @@ static bool open_session(struct search *s, struct diag *d)
 {
     const struct tune_command_options *o = s->options;
     s->settings = settings_text(o);
-    const struct session_setup setup = {.options = {.heuristic = o->heuristic,
+    const struct session_setup setup = {.options = {.heuristic = heuristic_of(o),
                                                     .order = o->order,
                                                     .store = o->store,
                                                     .seed = o->seed,

