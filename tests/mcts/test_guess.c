@@ -464,19 +464,25 @@ Test(mcts_guess, stopped_is_slow)
     close_samples(&timed);
 }
 
-/* A full guess forgets slow measurements and keeps the fastest, also where many are equal: of the others at
- * most one promises more, as it is like none that was kept. */
+static void forgets_check(size_t capacity, bool equal)
+{
+    struct samples c = open_samples(capacity);
+    learn(&c, 1, 100);
+    learn(&c, 0, 50);
+    for (unsigned i = 0; i < 200; i++)
+        learn(&c, 1 + i % (SAMPLES - 1), equal ? 100 : 100 + i % 7);
+    for (unsigned i = 1; i < SAMPLES; i++)
+        cr_expect(promise_of(&c, 0) > promise_of(&c, i), "capacity %zu: %u", capacity, i);
+    close_samples(&c);
+}
+
+/* A full guess forgets slow measurements and keeps the fastest, also where many are equal. (With a capacity
+ * of less a sample that is like none of the few that are kept may promise more.) */
 Test(mcts_guess, forgets_the_slow)
 {
-    for (int equal = 0; equal < 2; equal++) {
-        struct samples c = open_samples(12);
-        unsigned more = 0;
-        learn(&c, 0, 50);
-        for (unsigned i = 0; i < 200; i++)
-            learn(&c, 1 + i % (SAMPLES - 1), equal ? 100 : 100 + i % 7);
-        for (unsigned i = 1; i < SAMPLES; i++)
-            more += promise_of(&c, 0) <= promise_of(&c, i);
-        cr_assert_leq(more, 1);
-        close_samples(&c);
+    static const size_t CAPACITIES[] = {13, 14, 15, 16, 18, 24};
+    for (size_t i = 0; i < sizeof CAPACITIES / sizeof CAPACITIES[0]; i++) {
+        forgets_check(CAPACITIES[i], false);
+        forgets_check(CAPACITIES[i], true);
     }
 }

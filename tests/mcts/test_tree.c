@@ -576,6 +576,8 @@ Test(mcts_tree, rollouts_imitate_the_leaders)
     double none = mean_alike("tag:rollout=leaders,imitate=0,jump=1"),
            always = mean_alike("tag:rollout=leaders,imitate=1,jump=1");
     cr_assert(always > 1.5 * none, "%g queens alike without, %g with imitation", none, always);
+    none = mean_alike("tag:imitate=0,jump=1"), always = mean_alike("tag:imitate=1,jump=1");
+    cr_assert(always > none, "with guess: %g queens alike without, %g with imitation", none, always);
     none = mean_alike("random"), always = mean_alike("random:rollout=leaders,leaders=1,imitate=1,jump=1");
     cr_assert(always > 1.5 * none, "random: %g queens alike without, %g with imitation", none, always);
 }
