@@ -20,7 +20,7 @@
 #include "core/base/hash.h"
 #include "core/base/strbuf.h"
 
-enum { SNAPSHOT_VERSION = 5 };
+enum { SNAPSHOT_VERSION = 6 };
 
 /* What the snapshot is of. */
 struct header {

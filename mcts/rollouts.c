@@ -332,6 +332,7 @@ void mcts_rollouts_keep_others(const struct mcts_rollouts *all, const struct mct
     unsigned batch = mcts_policies_batch(all->roller->policies);
     if (batch > all->n_ranked / 2) batch = all->n_ranked / 2;
     mcts_spares_begin(spares, batch > 0 ? batch - 1 : 0);
+    if (all->n_ranked > 0) mcts_spares_note(spares, all->best->rank);
     if (batch < 2) return;
     for (unsigned i = 0; i < all->n_ranked; i++)
         order[i] = &all->results[i];

@@ -6,10 +6,16 @@
 #include "core/base/archive.h"
 #include "core/base/arena.h"
 
+/* A batch ends where its best spare promises e^MARGIN times less than the median of the last RECENT
+ * evaluations: ranks are logarithms of expected improvements (policy_guess.c). */
+enum { RECENT = 32, LEAST_RECENT = 8, MARGIN = 2 };
+
 struct mcts_spares {
     const struct space *space;
     unsigned n_features;
-    unsigned left; /* evaluations to make */
+    unsigned left;         /* evaluations to make */
+    double recent[RECENT]; /* ranks of evaluations, the newest at n_recent - 1 modulo RECENT */
+    uint64_t n_recent;
     struct mcts_spare list[MCTS_BATCH_MAX], taken;
     unsigned n;
 };
@@ -36,17 +42,28 @@ static void drop(struct mcts_spares *a, unsigned at)
     memmove(&a->list[at], &a->list[at + 1], (--a->n - at) * sizeof a->list[0]);
 }
 
-void mcts_spares_begin(struct mcts_spares *a, unsigned evaluations)
+static void forget_all(struct mcts_spares *a)
 {
     while (a->n > 0)
         drop(a, a->n - 1);
+    a->left = 0;
+}
+
+void mcts_spares_begin(struct mcts_spares *a, unsigned evaluations)
+{
+    forget_all(a);
     a->left = evaluations;
+}
+
+void mcts_spares_note(struct mcts_spares *a, double rank)
+{
+    a->recent[a->n_recent++ % RECENT] = rank;
 }
 
 void mcts_spares_free(struct mcts_spares *a)
 {
     if (!a) return;
-    mcts_spares_begin(a, 0);
+    forget_all(a);
     clear(&a->taken);
     free(a);
 }
@@ -88,8 +105,8 @@ static void sift(struct mcts_spares *a, const struct mcts_roller *r)
         if (mcts_seen_has(r->seen, a->list[i].hash) || a->list[i].bound >= r->cut) drop(a, i);
 }
 
-/* The most promising one, the first of equals; false: a policy failed. There is one. */
-static bool find_best(const struct mcts_spares *a, struct mcts_roller *r, unsigned *best)
+/* The most promising one, the first of equals, and its rank; false: a policy failed. There is one. */
+static bool find_best(const struct mcts_spares *a, struct mcts_roller *r, unsigned *best, double *rank)
 {
     struct mcts_leaf leaves[MCTS_BATCH_MAX];
     double ranks[MCTS_BATCH_MAX];
@@ -101,17 +118,41 @@ static bool find_best(const struct mcts_spares *a, struct mcts_roller *r, unsign
     *best = 0;
     for (unsigned i = 1; i < a->n; i++)
         if (ranks[i] > ranks[*best]) *best = i;
+    *rank = ranks[*best];
     return true;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether a spare of that rank promises much less than what was evaluated lately. */
+static bool is_poor(const struct mcts_spares *a, double rank)
+{
+    double sorted[RECENT];
+    size_t n = a->n_recent < RECENT ? a->n_recent : RECENT;
+    if (n < LEAST_RECENT) return false;
+    memcpy(sorted, a->recent, n * sizeof sorted[0]);
+    qsort(sorted, n, sizeof sorted[0], compare_doubles);
+    return rank < sorted[n / 2] - MARGIN;
 }
 
 const struct mcts_spare *mcts_spares_take(struct mcts_spares *a, struct mcts_roller *r)
 {
     unsigned best;
+    double rank;
     if (a->left == 0) return NULL;
     sift(a, r);
     if (a->n == 0) return NULL;
-    if (!find_best(a, r, &best)) return NULL;
+    if (!find_best(a, r, &best, &rank)) return NULL;
+    if (is_poor(a, rank)) {
+        forget_all(a);
+        return NULL;
+    }
     a->left--;
+    mcts_spares_note(a, rank);
     clear(&a->taken);
     a->taken = a->list[best];
     a->list[best] = (struct mcts_spare){0};
@@ -135,10 +176,12 @@ static void archive_spare(struct mcts_spares *a, struct mcts_spare *s, struct ar
 void mcts_spares_archive(struct mcts_spares *a, struct archive *file)
 {
     ARCHIVE(file, a->left);
+    ARCHIVE(file, a->recent);
+    ARCHIVE(file, a->n_recent);
     ARCHIVE(file, a->n);
     if (a->n > MCTS_BATCH_MAX) archive_fail(file);
     if (archive_failed(file)) a->n = 0;
     for (unsigned i = 0; i < a->n; i++)
         archive_spare(a, &a->list[i], file);
-    if (archive_failed(file)) mcts_spares_begin(a, 0);
+    if (archive_failed(file)) forget_all(a);
 }

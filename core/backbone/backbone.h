@@ -291,7 +291,7 @@ struct bb_plain {
     const char *label;             /* "one work-item per row, in vectors of 16" */
     struct bb_decisions decisions; /* which leave little open */
 };
-enum { BB_MAX_PLAIN = 13 }; /* 7 of plain.c, 4 of tiled.c, 2 of panel.c */
+enum { BB_MAX_PLAIN = 18 }; /* 7 of plain.c; tiled.c 4, panel.c 2, transposed.c 3, packed.c 2 */
 /* The plain implementations of a program for a device in a GPU space over the backbone; returns their number,
  * texts and decisions in the arena. The space may still refuse one of them. */
 unsigned bb_plain(const struct backbone *bb, const struct space *space, const struct bb_device *device,

@@ -112,10 +112,36 @@ void tiler_sizes(struct tiler *t, uint32_t logical, unsigned from, const int64_t
     }
 }
 
+int64_t tiler_span(const struct bb_logical *l, int64_t tile)
+{
+    if (l->extent % tile == 0) return l->extent > tile ? l->extent : 0;
+    for (unsigned i = 1; i < l->n_spans; i++)
+        if (l->spans[i] % tile == 0 && l->spans[i] > tile) return l->spans[i];
+    return 0;
+}
+
+bool tiler_decide_span(struct tiler *t, uint32_t logical, int64_t tile)
+{
+    int64_t span = tiler_span(&t->bb->logicals[logical], tile);
+    if (span && bb_has_span(t->bb, logical)) tiler_decide(t, gpu_act_span(t->space, logical, span));
+    return span > 0;
+}
+
 bool product_is_contiguous(const struct backbone *bb, uint32_t inst, uint32_t logical)
 {
     int affine = 0;
     return index_stride(bb->insts[inst].index, logical, &affine) == 1 && affine;
+}
+
+bool product_has_vectors(const struct backbone *bb, uint32_t inst, uint32_t logical, int64_t width)
+{
+    const struct bb_inst *i = &bb->insts[inst];
+    for (unsigned l = 0; l < i->n_logicals; l++) {
+        int affine = 0;
+        int64_t stride = index_stride(i->index, i->logicals[l], &affine);
+        if (i->logicals[l] != logical && (!affine || stride % width)) return false;
+    }
+    return product_is_contiguous(bb, inst, logical);
 }
 
 bool product_is_apart(const struct backbone *bb, const struct product *p, const struct side *s)

@@ -1,10 +1,9 @@
-/* What plain implementations of products have in common (tiled.c, panel.c): the product in a program, and
- * decisions about its instructions by logical and level:
+/* What plain implementations in tiles have in common (tiled.c, panel.c, packed.c, transposed.c): the product
+ * in a program, and decisions about instructions by logical and level:
  *
- *     C[m][n] = sum over k of A[m][k] * B[k][n]            product_find(bb, &t.p)
- *     dim_kind(mad.k.1)=UNROLL                             tiler_kind(&t, t.p.step, t.p.k, 1,
- * GPU_DIM_KIND_UNROLL) size(m.1)=2  size(m.2)=16  size(m.3)=1               tiler_sizes(&t, t.p.m, 1, (const
- * int64_t[]){2, 16, 0})
+ *     C[m][n] = sum over k of A[m][k] * B[k][n]    product_find(bb, &t.p)
+ *     dim_kind(mad.k.1)=UNROLL                     tiler_kind(&t, t.p.step, t.p.k, 1, GPU_DIM_KIND_UNROLL)
+ *     size(m.1)=2  size(m.2)=16  size(m.3)=1       tiler_sizes(&t, t.p.m, 1, (const int64_t[]){2, 16, 0})
  */
 #ifndef THRESH_BACKBONE_PRODUCT_H
 #define THRESH_BACKBONE_PRODUCT_H
@@ -42,6 +41,8 @@ struct tiler {
 bool product_find(const struct backbone *bb, struct product *p);
 /* Whether neighbours along the logical are neighbours in the array that the instruction reads. */
 bool product_is_contiguous(const struct backbone *bb, uint32_t inst, uint32_t logical);
+/* Whether vectors along the logical are aligned in each row of that array: of 1008 elements, not of 1009. */
+bool product_has_vectors(const struct backbone *bb, uint32_t inst, uint32_t logical, int64_t width);
 /* Whether the elements of an array are apart from each other: each costs a transaction. */
 bool product_is_apart(const struct backbone *bb, const struct product *p, const struct side *s);
 
@@ -55,5 +56,9 @@ void tiler_axis(struct tiler *t, uint32_t inst, uint32_t logical, unsigned level
 void tiler_order(struct tiler *t, uint32_t first, enum gpu_order order, uint32_t second);
 /* Sizes of the levels from `from` on: `sizes` ends with 0, and those after it are 1. */
 void tiler_sizes(struct tiler *t, uint32_t logical, unsigned from, const int64_t *sizes);
+/* The least span that blocks of `tile` cover, of at least two; 0: there is none. */
+int64_t tiler_span(const struct bb_logical *l, int64_t tile);
+/* That span; false: there is none. */
+bool tiler_decide_span(struct tiler *t, uint32_t logical, int64_t tile);
 
 #endif

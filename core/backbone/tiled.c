@@ -10,8 +10,8 @@
  * up to one, the tile is smaller: 200 x 40 results of 1000 x 1000.
  *
  * Each work-item has its results in two halves of 4, so that neighbours read neighbouring vectors of local
- * memory. Copies load vectors along the dimension in which their array is contiguous; if the tile is not
- * stored along that dimension, its rows are padded.
+ * memory. Copies load vectors along the dimension in which their array is contiguous, or single elements if
+ * its rows are not aligned; if the tile is not stored along that dimension, its rows are padded.
  *
  * Thirteen searches without these found nothing as fast for a product of 2048 x 2048 x 2048: too many
  * decisions have to go together. Searches that start from these find kernels that are up to 11 % faster
@@ -28,21 +28,12 @@ enum { HALVES = 2, REGISTERS = 4 };
 /* Levels of m and n, as all instructions have them. */
 enum { BLOCK, HALF, ITEM, REGISTER };
 
-/* The least span that blocks of `tile` cover, of at least two; 0: there is none. */
-static int64_t span_of(const struct bb_logical *l, int64_t tile)
-{
-    if (l->extent % tile == 0) return l->extent > tile ? l->extent : 0;
-    for (unsigned i = 1; i < l->n_spans; i++)
-        if (l->spans[i] % tile == 0 && l->spans[i] > tile) return l->spans[i];
-    return 0;
-}
-
 /* The largest number up to `most`, and at least a quarter of it, so many times `unit` fits a dimension; 0:
  * none does. */
 static int64_t fit(const struct bb_logical *l, int64_t most, int64_t unit)
 {
     for (int64_t n = most; 4 * n >= most && n > 0; n--)
-        if (span_of(l, n * unit)) return n;
+        if (tiler_span(l, n * unit)) return n;
     return 0;
 }
 
@@ -52,13 +43,6 @@ static bool fit_shape(const struct backbone *bb, const struct product *p, struct
     s->n = fit(&bb->logicals[p->n], s->n, HALVES * REGISTERS);
     s->k = REGISTERS * fit(&bb->logicals[p->k], s->k / REGISTERS, REGISTERS);
     return s->m * s->n > 1 && s->k > 0;
-}
-
-static bool decide_span(struct tiler *t, uint32_t logical, int64_t tile)
-{
-    int64_t span = span_of(&t->bb->logicals[logical], tile);
-    if (span && bb_has_span(t->bb, logical)) tiler_decide(t, gpu_act_span(t->space, logical, span));
-    return span > 0;
 }
 
 /* ---- the dimensions of the product ---- */
@@ -73,7 +57,8 @@ static bool decide_tiles(struct tiler *t)
     if (logicals[p->m].n_levels <= REGISTER || logicals[p->n].n_levels <= REGISTER ||
         logicals[p->k].n_levels < 2)
         return false;
-    if (!decide_span(t, p->m, p->a.tile) || !decide_span(t, p->n, p->b.tile) || !decide_span(t, p->k, s->k))
+    if (!tiler_decide_span(t, p->m, p->a.tile) || !tiler_decide_span(t, p->n, p->b.tile) ||
+        !tiler_decide_span(t, p->k, s->k))
         return false;
     tiler_sizes(t, p->m, 1, (const int64_t[]){HALVES, s->m, REGISTERS, 0});
     tiler_sizes(t, p->n, 1, (const int64_t[]){HALVES, s->n, REGISTERS, 0});
@@ -157,6 +142,15 @@ struct walk {
     bool swapped; /* neighbouring work-items across, not along */
 };
 
+/* The axes of a copy: of the work-items across, if there are any, and along. */
+static void decide_items(struct tiler *t, uint32_t copy, const struct walk *w, unsigned item, bool rows,
+                         bool vectors)
+{
+    bool first = rows && !w->swapped; /* around the other one */
+    if (rows) tiler_axis(t, copy, w->across, item, first ? GPU_MAP_ENCODING_LCL0 : GPU_MAP_ENCODING_FUSED);
+    if (vectors) tiler_axis(t, copy, w->along, 0, first ? GPU_MAP_ENCODING_FUSED : GPU_MAP_ENCODING_LCL0);
+}
+
 /* A vector for each work-item, or several where there are fewer work-items. */
 static bool decide_walk(struct tiler *t, const struct bb_value *v, const struct walk *w)
 {
@@ -166,18 +160,18 @@ static bool decide_walk(struct tiler *t, const struct bb_value *v, const struct 
     while (times < w->n_across && (w->n_across % times || vectors * w->n_across > times * items))
         times++;
     unsigned item = times > 1 ? 1 : 0, vector = vectors > 1 ? 1 : 0;
-    if (times == w->n_across) return false;
-    if (across->n_levels <= item || along->n_levels <= vector) return false;
+    bool rows = times < w->n_across; /* work-items across, too */
+    if ((!rows && (vectors == 1 || vectors > items)) || across->n_levels < item + rows ||
+        along->n_levels <= vector)
+        return false;
     tiler_sizes(t, w->across, 0,
-                times > 1 ? (const int64_t[]){times, w->n_across / times, 0}
+                times > 1 ? (const int64_t[]){times, rows ? w->n_across / times : 0, 0}
                           : (const int64_t[]){w->n_across, 0, 0});
     tiler_sizes(t, w->along, 0,
                 vectors > 1 ? (const int64_t[]){vectors, w->width > 1 ? w->width : 0, 0}
                             : (const int64_t[]){w->width, 0, 0});
     if (times > 1) tiler_kind(t, v->copy_load, w->across, 0, GPU_DIM_KIND_UNROLL);
-    tiler_axis(t, v->copy_load, w->across, item, w->swapped ? GPU_MAP_ENCODING_FUSED : GPU_MAP_ENCODING_LCL0);
-    if (vectors > 1)
-        tiler_axis(t, v->copy_load, w->along, 0, w->swapped ? GPU_MAP_ENCODING_LCL0 : GPU_MAP_ENCODING_FUSED);
+    decide_items(t, v->copy_load, w, item, rows, vectors > 1);
     if (w->width == 1) return true;
     bool kept = along->of != t->p.k; /* vectors of the tile, too */
     tiler_kind(t, v->copy_load, w->along, vector, GPU_DIM_KIND_VECTOR);
@@ -201,17 +195,17 @@ static bool decide_copy(struct tiler *t, const struct side *s)
     uint32_t own_copy = t->bb->insts[v->copy_load].logicals[own - first],
              k_copy = t->bb->insts[v->copy_load].logicals[k - first];
     int64_t steps = t->shape.k;
-    bool rows = product_is_contiguous(t->bb, v->load, s->own),
-         columns = product_is_contiguous(t->bb, v->load, t->p.k);
+    bool rows = product_is_contiguous(t->bb, v->load, s->own);
+    bool vectors = product_has_vectors(t->bb, v->load, rows ? s->own : t->p.k, REGISTERS);
+    int64_t width = vectors ? REGISTERS : 1;
     tiler_decide(t, gpu_act_mem_space(t->space, v->region, GPU_MEM_SPACE_LOCAL));
     tiler_decide(t, gpu_act_layout_order(t->space, own, k, GPU_LAYOUT_ORDER_INSIDE));
     int64_t pad = rows ? 0 : padding(t, v);
     tiler_decide(t, gpu_act_pad(t->space, v->region, pad));
     tiler_decide(t, gpu_act_stages(t->space, v->region, 2));
-    return decide_walk(
-        t, v,
-        rows ? &(struct walk){own_copy, k_copy, s->tile, steps, REGISTERS, false}
-             : &(struct walk){k_copy, own_copy, steps, s->tile, columns ? REGISTERS : 1, pad == 0});
+    return decide_walk(t, v,
+                       rows ? &(struct walk){own_copy, k_copy, s->tile, steps, width, false}
+                            : &(struct walk){k_copy, own_copy, steps, s->tile, width, pad == 0});
 }
 
 /* ---- shapes ---- */

@@ -1,12 +1,14 @@
-/* Tiled products (core/backbone/tiled.h): which programs have them, what they become, and that they compute
- * the product. */
+/* Tiled products, panels and transpositions (core/backbone/tiled.h, panel.h, transposed.h): which programs
+ * have them, what they become, and that they compute the same. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coordinator/contend.h"
+#include "core/backbone/packed.h"
 #include "core/backbone/panel.h"
 #include "core/backbone/tiled.h"
+#include "core/backbone/transposed.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/codegen/codegen.h"
@@ -25,6 +27,12 @@ static const struct bb_device tiled_device = {.gpu = true,
                                               .n_vector_widths = 2,
                                               .vector_widths = {2, 4}};
 
+static const struct bb_device tiled_cpu = {.max_work_group = 4096,
+                                           .max_work_item = {4096, 4096, 4096},
+                                           .local_bytes = 524288,
+                                           .n_vector_widths = 4,
+                                           .vector_widths = {2, 4, 8, 16}};
+
 struct tiled_case {
     struct arena *arena;
     struct diag *diag;
@@ -34,11 +42,12 @@ struct tiled_case {
     struct contend_plain plain[BB_MAX_PLAIN];
 };
 
-static const char tiles[] = "loaded ahead", panels[] = "whole rows"; /* in labels */
+static const char tiles[] = "loaded ahead", panels[] = "whole rows",
+                  transposed[] = "transposed in local memory", packed[] = "packed columns"; /* in labels */
 
 static struct tiled_case tiled_open(const char *kernel, const char *sizes, const char *label)
 {
-    const struct bb_device *device = &tiled_device;
+    const struct bb_device *device = label == packed ? &tiled_cpu : &tiled_device;
     size_t length;
     struct tiled_case c = {.arena = arena_new(), .diag = diag_new()};
     char *text = kernel_read(kernel, &length);
@@ -86,7 +95,7 @@ static char *tiled_loops(const struct tiled_case *c, unsigned i)
 
 /* ---- what there is ---- */
 
-/* bb_tiled() or bb_panels(). */
+/* bb_tiled(), bb_panels(), bb_transposed() or bb_packed(). */
 typedef unsigned (*tiled_finder)(const struct backbone *bb, const struct space *space,
                                  const struct bb_device *device, struct arena *a, struct bb_plain *out);
 
@@ -110,6 +119,17 @@ static void tiled_count(const char *kernel, const char *sizes, const struct bb_d
 static void panel_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
 {
     found_count(bb_panels, kernel, sizes, device, n);
+}
+
+static void transposed_count(const char *kernel, const char *sizes, const struct bb_device *device,
+                             unsigned n)
+{
+    found_count(bb_transposed, kernel, sizes, device, n);
+}
+
+static void packed_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
+{
+    found_count(bb_packed, kernel, sizes, device, n);
 }
 
 /* The label of the third shape, 128 x 64 results. */
@@ -223,6 +243,21 @@ Test(tiled, sizes_that_do_not_divide)
     tiled_check("matmul", "M=200,N=200,K=40", tiles, 2);
 }
 
+/* Rows of 1009 elements are not aligned: neighbouring work-items load neighbouring elements, no vectors. */
+Test(tiled, elements_of_unaligned_rows)
+{
+    struct tiled_case c = tiled_open("matmul", "M=1009,N=1009,K=1009", tiles);
+    cr_assert_eq(c.n, BB_MAX_TILED);
+    char *loops = tiled_loops(&c, 3);
+    cr_expect(strstr(loops, "thread0 64: B.copy.load.n.0\n") &&
+                  strstr(loops, "thread0 16 fused: A.copy.load.k.0\n"),
+              "%s", loops);
+    cr_expect(!strstr(loops, "vector 4: A.copy.load") && !strstr(loops, "vector 4: B.copy.load"), "%s",
+              loops);
+    free(loops);
+    tiled_close(&c);
+}
+
 Test(tiled, an_operand_without_neighbours)
 {
     tiled_check("matmul_strided", "M=512,N=256,K=32", tiles, BB_MAX_TILED);
@@ -272,4 +307,94 @@ Test(tiled, panels)
     tiled_check("matmul", "M=24,N=64,K=64", panels, BB_MAX_PANELS);
     tiled_check("matmul", "M=16,N=64,K=192", panels, BB_MAX_PANELS); /* three vectors for each work-item */
     tiled_check("matmul_strided", "M=24,N=64,K=64", panels, BB_MAX_PANELS);
+}
+
+/* ---- transpositions ---- */
+
+Test(tiled, transpositions_of_a_gpu)
+{
+    struct bb_device cpu = tiled_device, small = tiled_device, narrow = tiled_device;
+    cpu.gpu = false;
+    small.max_work_group = 256;
+    narrow.local_bytes = 16384; /* 64 x 65 floats are 16,640 bytes */
+    transposed_count("transpose", "M=1024,N=512", &tiled_device, BB_MAX_TRANSPOSED);
+    transposed_count("transpose", "M=1000,N=1000", &tiled_device, BB_MAX_TRANSPOSED);
+    transposed_count("transpose", "M=1009,N=1001", &tiled_device, 1); /* no vectors */
+    transposed_count("transpose", "M=1024,N=512", &small, BB_MAX_TRANSPOSED - 1);
+    transposed_count("transpose", "M=1024,N=512", &narrow, 1);
+    transposed_count("transpose", "M=1024,N=512", &cpu, 0);
+    transposed_count("transpose", "M=1024,N=8", &tiled_device, 0);
+    transposed_count("transpose3_201", "I=8,J=128,K=128", &tiled_device, BB_MAX_TRANSPOSED);
+    transposed_count("transpose3_210", "I=128,J=8,K=128", &tiled_device, BB_MAX_TRANSPOSED);
+    transposed_count("bias_relu", "M=512,N=512", &tiled_device, 0); /* contiguous along the output's rows */
+    transposed_count("axpy", "N=4096", &tiled_device, 0);
+    transposed_count("gemv", "M=512,N=512", &tiled_device, 0);
+}
+
+/* Reads of A and writes of the output are vectors of neighbours; columns of the tile are read one by one. */
+Test(tiled, transpositions_read_and_write_vectors)
+{
+    struct tiled_case c = tiled_open("transpose", "M=1024,N=512", transposed);
+    cr_assert_str_eq(c.plain[c.first].label,
+                     "plain: tiles of 64 x 64 transposed in local memory, vectors of 2");
+    char *loops = tiled_loops(&c, c.first);
+    const char *read = strstr(loops, "vector 2: A.copy.load.n.1"),
+               *kept = strstr(loops, "unroll 2: A.copy.store.n.1"),
+               *column = strstr(loops, "unroll 2: A.load.m.2"), *write = strstr(loops, "vector 2: store.m.2");
+    cr_assert(read && kept && column && write, "%s", loops);
+    cr_expect(read < kept && kept < column && column < write, "%s", loops);
+    free(loops);
+    tiled_close(&c);
+}
+
+Test(tiled, transpositions)
+{
+    tiled_check("transpose", "M=128,N=256", transposed, BB_MAX_TRANSPOSED);
+    tiled_check("transpose", "M=100,N=200", transposed, 2); /* tiles of 50 and 25 */
+    tiled_check("transpose", "M=109,N=125", transposed, 1); /* beyond the edges: nothing */
+    tiled_check("transpose3_201", "I=3,J=64,K=128", transposed, BB_MAX_TRANSPOSED);
+    tiled_check("transpose3_210", "I=64,J=3,K=64", transposed, BB_MAX_TRANSPOSED);
+}
+
+/* ---- packed columns ---- */
+
+Test(tiled, packed_products_of_a_cpu)
+{
+    struct bb_device narrow = tiled_cpu;
+    narrow.local_bytes = 16384; /* 16 columns of 512 floats are 32,768 bytes */
+    packed_count("matmul", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_PACKED);
+    packed_count("matmul", "M=1000,N=1000,K=1000", &tiled_cpu, BB_MAX_PACKED);
+    packed_count("matmul", "M=64,N=64,K=64", &tiled_cpu, BB_MAX_PACKED);
+    packed_count("gemm", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_PACKED);
+    packed_count("matmul_strided", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_PACKED);
+    packed_count("matmul", "M=512,N=512,K=512", &narrow, 0);
+    packed_count("matmul", "M=512,N=512,K=512", &tiled_device, 0); /* a GPU */
+    packed_count("matmul", "M=509,N=512,K=512", &tiled_cpu, 0);
+    packed_count("matmul", "M=512,N=509,K=512", &tiled_cpu, 0);
+    packed_count("matmul", "M=512,N=512,K=510", &tiled_cpu, 0);
+    packed_count("batched_matmul", "P=8,M=512,N=512,K=512", &tiled_cpu, 0);
+    packed_count("gemv", "M=512,N=512", &tiled_cpu, 0);
+}
+
+/* A strip of B is copied once and read for all rows of the group. */
+Test(tiled, packed_columns_around_rows_around_steps)
+{
+    struct tiled_case c = tiled_open("matmul", "M=512,N=512,K=512", packed);
+    cr_assert_str_eq(c.plain[c.first].label,
+                     "plain: groups of 128 rows, 4 x 16 results in registers, packed columns");
+    char *loops = tiled_loops(&c, c.first);
+    const char *strip = strstr(loops, "loop 32: B.load.n.0"),
+               *copy = strstr(loops, "loop 512: B.copy.load.k.0"),
+               *rows = strstr(loops, "loop 32: A.load.m.1"), *steps = strstr(loops, "loop 128: A.load.k.0"),
+               *step = strstr(loops, "unroll 4: A.load.k.1");
+    cr_assert(strip && copy && rows && steps && step, "%s", loops);
+    cr_expect(strip < copy && copy < rows && rows < steps && steps < step, "%s", loops);
+    free(loops);
+    tiled_close(&c);
+}
+
+Test(tiled, packed_products)
+{
+    tiled_check("matmul", "M=64,N=96,K=64", packed, BB_MAX_PACKED);
+    tiled_check("matmul", "M=60,N=24,K=20", packed, 1); /* groups of 20 rows, vectors of 8 */
 }

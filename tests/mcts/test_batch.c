@@ -241,3 +241,42 @@ Test(mcts_batch, older_policies_have_none)
     cr_expect(asked.starts == 6 && asked.handed_out == 0);
     close_case(&c);
 }
+
+/* ---- batches that promise little ---- */
+
+/* The third batch promises 10 less than those before. */
+static double poor_rank(void *state, const struct mcts_leaf *leaf)
+{
+    (void)state, (void)leaf;
+    return asked.starts == 3 ? -10 : 0;
+}
+
+Test(mcts_batch, a_poor_one_ends_after_its_first_evaluation)
+{
+    struct mcts_policy poor = POLICY;
+    struct mcts_plugin plugin = PLUGIN;
+    poor.rank = poor_rank;
+    plugin.own = &poor;
+    struct batch_case c = open_case(&plugin, 20, 4, false);
+    static const unsigned starts[] = {1, 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 5};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        draw(&c, 100);
+        cr_expect_eq(asked.starts, starts[i], "%zu: %u", i, asked.starts);
+    }
+    close_case(&c);
+}
+
+/* Nothing is known of what is usual before eight evaluations. */
+Test(mcts_batch, the_first_ones_are_whole)
+{
+    struct mcts_policy poor = POLICY;
+    struct mcts_plugin plugin = PLUGIN;
+    poor.rank = poor_rank;
+    plugin.own = &poor;
+    struct batch_case c = open_case(&plugin, 20, 2, false);
+    for (unsigned i = 0; i < 8; i++) {
+        draw(&c, 100);
+        cr_expect_eq(asked.starts, i / 2 + 1, "%u: %u", i, asked.starts);
+    }
+    close_case(&c);
+}
