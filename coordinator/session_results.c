@@ -16,8 +16,8 @@
  *     rollouts    8    4    2       2     for a candidate, of 8 that the policies wish, on two threads
  *
  * There are no fewer than threads, which make theirs at the same time. A batch serves as many of those that
- * wait as it has evaluations: with batches of 8 rollouts are fewer from 72 on. The row records it, so that a
- * resumed run draws the same.
+ * wait as it has evaluations, if it does not end early: with batches of 8 rollouts are fewer from 72 on. The
+ * row records it, so that a resumed run draws the same.
  *
  * After kill -9 a job whose result was waiting is drawn again, as if its result had not arrived. */
 #include <poll.h>

@@ -87,7 +87,9 @@ struct mcts_policy {
     void (*drawn)(void *state, const struct mcts_leaf *leaves, const double *ranks, unsigned n);
     /* Since interface 6. How many evaluations are made of the rollouts of one, the largest wish of all
      * policies, up to MCTS_BATCH_MAX. After the first each is the most promising of those that are left: they
-     * are ranked anew, at most MCTS_BATCH_MAX of them, without start(). NULL: 1. */
+     * are ranked anew, at most MCTS_BATCH_MAX of them, without start(). A batch ends earlier where the best
+     * of these has a rank of 2 less than the median of the last 32 evaluations: ranks are logarithms. NULL:
+     * 1. */
     unsigned (*batch)(const void *state);
     /* An implementation is handed out. learn() is told of its result, if there will be one. */
     void (*handed_out)(void *state, const struct mcts_leaf *leaf);

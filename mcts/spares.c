@@ -5,9 +5,12 @@
 
 #include "core/base/archive.h"
 #include "core/base/arena.h"
+#include "core/base/stats.h"
 
 /* A batch ends where its best spare promises e^MARGIN times less than the median of the last RECENT
- * evaluations: ranks are logarithms of expected improvements (policy_guess.c). */
+ * evaluations: ranks are logarithms of expected improvements (policy_guess.c). These are four batches of
+ * eight; before one of them was evaluated nothing is usual. With a MARGIN of 1 searches find a little more
+ * and make twice the rollouts (experiments/results/2026-11-27-contenders.md). */
 enum { RECENT = 32, LEAST_RECENT = 8, MARGIN = 2 };
 
 struct mcts_spares {
@@ -122,21 +125,11 @@ static bool find_best(const struct mcts_spares *a, struct mcts_roller *r, unsign
     return true;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Whether a spare of that rank promises much less than what was evaluated lately. */
 static bool is_poor(const struct mcts_spares *a, double rank)
 {
-    double sorted[RECENT];
     size_t n = a->n_recent < RECENT ? a->n_recent : RECENT;
-    if (n < LEAST_RECENT) return false;
-    memcpy(sorted, a->recent, n * sizeof sorted[0]);
-    qsort(sorted, n, sizeof sorted[0], compare_doubles);
-    return rank < sorted[n / 2] - MARGIN;
+    return n >= LEAST_RECENT && rank < stats_median(a->recent, n) - MARGIN;
 }
 
 const struct mcts_spare *mcts_spares_take(struct mcts_spares *a, struct mcts_roller *r)

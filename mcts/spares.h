@@ -8,8 +8,8 @@
  * An evolution by promises (`generations` of mcts/policy_guess.c) costs as much as several evaluations on a
  * GPU. A batch shares one.
  *
- * All rollouts of a batch are below one node of the tree, which may hold nothing fast: such a batch ends
- * after its first evaluation, since its spares promise far less than what was evaluated lately. */
+ * All rollouts of a batch are below one node of the tree, which may hold nothing fast. A batch ends where its
+ * spares promise far less than what was evaluated lately. */
 #ifndef THRESH_MCTS_SPARES_H
 #define THRESH_MCTS_SPARES_H
 
@@ -43,7 +43,7 @@ void mcts_spares_add(struct mcts_spares *a, const struct mcts_spare *s, const st
  * evaluation is left; valid until the next call, and no spare any more. NULL: there is none, or the batch
  * promises too little, or a policy failed: then r->error is not empty. */
 const struct mcts_spare *mcts_spares_take(struct mcts_spares *a, struct mcts_roller *r);
-/* Writes them and how many evaluations are left, or reads that into a new one. */
+/* Writes them, the ranks of the last evaluations and how many are left, or reads that into a new one. */
 void mcts_spares_archive(struct mcts_spares *a, struct archive *file);
 
 #endif

@@ -1,6 +1,7 @@
 /* Products on packed columns as decisions. Of C[m][n] = sum over k of A[m][k] * B[k][n], 512 x 512 x 512:
  *
- *     size(m.0)=4  size(m.1)=32  size(m.2)=4   four groups of one work-item; 128 rows each, four at once
+ *     size(m.0)=4  size(m.1)=32  size(m.2)=4   four groups of one work-item; 128 rows each, four of
+ *                                              them at once
  *     size(n.1)=16                             in vectors of 16: eight registers of 8 floats, 4 x 16 sums
  *     size(k.1)=4                              four steps of the inner loop are unrolled
  *     staged(B)=YES                            16 columns of B are copied before the loop over the rows:
@@ -21,22 +22,25 @@
 enum { BLOCK, TIMES, REGISTER };
 enum { STRIP, VECTOR };
 enum { LOOP, STEP };
-enum { STEPS = 4, LEAST_WIDTH = 4, LEAST_GROUP = 16 };
+enum { STEPS = 4 };
+/* Below these a group copies more than it computes, and vectors gain little. */
+enum { LEAST_WIDTH = 4, LEAST_GROUP = 16 };
 
 struct packer {
     struct tiler t;
     int64_t rows, width, group; /* rows and columns of sums in registers; rows of a group */
 };
 
-/* Smaller vectors and groups where they do not divide the product. */
+/* Smaller vectors and groups where the device has no such vectors or they do not divide the product. */
 static bool fit(struct packer *x)
 {
-    const struct bb_logical *logicals = x->t.bb->logicals;
-    while (logicals[x->t.p.n].extent % x->width && x->width > LEAST_WIDTH)
+    const struct tiler *t = &x->t;
+    int64_t m = t->bb->logicals[t->p.m].extent, n = t->bb->logicals[t->p.n].extent;
+    while ((n % x->width || !tiler_has_width(t, x->width)) && x->width > LEAST_WIDTH)
         x->width /= 2;
-    while (!tiler_span(&logicals[x->t.p.m], x->group) && x->group > LEAST_GROUP)
+    while ((m % x->group || m <= x->group) && x->group > LEAST_GROUP)
         x->group -= x->rows;
-    return logicals[x->t.p.n].extent % x->width == 0;
+    return n % x->width == 0 && tiler_has_width(t, x->width) && m % x->group == 0 && m > x->group;
 }
 
 static bool is_possible(const struct packer *x)
@@ -45,19 +49,15 @@ static bool is_possible(const struct packer *x)
     const struct bb_logical *m = &t->bb->logicals[t->p.m], *n = &t->bb->logicals[t->p.n],
                             *k = &t->bb->logicals[t->p.k];
     int64_t element = (int64_t)scalar_type_bytes(t->bb->regions[t->bb->values[t->p.b.value].region].type);
-    return t->p.batch == BB_NONE && m->extent % x->group == 0 && m->extent > x->group &&
-           n->extent > x->width && k->extent % STEPS == 0 && k->extent > STEPS && m->n_levels > REGISTER &&
-           n->n_levels > VECTOR && k->n_levels > STEP &&
+    return t->p.batch == BB_NONE && n->extent > x->width && k->extent % STEPS == 0 && k->extent > STEPS &&
+           m->n_levels > REGISTER && n->n_levels > VECTOR && k->n_levels > STEP &&
            k->extent * x->width * element <= t->device->local_bytes;
 }
 
 static void decide_sizes(struct packer *x)
 {
     struct tiler *t = &x->t;
-    const uint32_t logicals[] = {t->p.m, t->p.n, t->p.k};
-    for (unsigned i = 0; i < 3; i++)
-        if (bb_has_span(t->bb, logicals[i]))
-            tiler_decide(t, gpu_act_span(t->space, logicals[i], t->bb->logicals[logicals[i]].extent));
+    tiler_keep_extents(t);
     tiler_sizes(t, t->p.m, 1, (const int64_t[]){x->group / x->rows, x->rows, 0});
     tiler_sizes(t, t->p.n, 1, (const int64_t[]){x->width, 0});
     tiler_sizes(t, t->p.k, 1, (const int64_t[]){STEPS, 0});
@@ -90,41 +90,23 @@ static void decide_loops(struct packer *x)
                 tiler_statement(t, store, t->p.n, STRIP));
 }
 
-/* Its loop over k is that of the step. */
-static void decide_load(struct packer *x, const struct side *s, unsigned own_level, enum gpu_dim_kind kind)
-{
-    struct tiler *t = &x->t;
-    uint32_t load = t->bb->values[s->value].load;
-    tiler_kind(t, load, s->own, own_level, kind);
-    tiler_order(t, tiler_statement(t, load, t->p.k, LOOP), GPU_ORDER_MERGED,
-                tiler_statement(t, t->p.step, t->p.k, LOOP));
-}
-
 static void decide_copy(struct packer *x)
 {
     struct tiler *t = &x->t;
     const struct bb_value *v = &t->bb->values[t->p.b.value];
-    const struct bb_region *r = &t->bb->regions[v->region];
-    const uint32_t *logicals = t->bb->insts[v->copy_load].logicals;
-    uint32_t n = BB_NONE, k = BB_NONE;
-    for (uint32_t c = 0; c < r->n_dims; c++) {
-        uint32_t term = t->bb->region_dims[r->first_region_dim + c].first_term;
-        bool own = t->bb->terms[term].logical == t->p.n;
-        tiler_decide(t, gpu_act_outside(t->space, term, own));
-        *(own ? &n : &k) = c;
-    }
+    struct tiler_coordinate n = tiler_coordinate(t, t->p.b.value, t->p.n, 1),
+                            k = tiler_coordinate(t, t->p.b.value, t->p.k, 0);
     tiler_decide(t, gpu_act_mem_space(t->space, v->region, GPU_MEM_SPACE_LOCAL));
-    tiler_decide(t, gpu_act_layout_order(t->space, r->first_region_dim + n, r->first_region_dim + k,
-                                         GPU_LAYOUT_ORDER_INSIDE));
+    tiler_decide(t, gpu_act_layout_order(t->space, n.term, k.term, GPU_LAYOUT_ORDER_INSIDE));
     tiler_decide(t, gpu_act_pad(t->space, v->region, 0));
-    tiler_sizes(t, logicals[k], 0, (const int64_t[]){t->bb->logicals[t->p.k].extent, 0});
-    tiler_sizes(t, logicals[n], 0, (const int64_t[]){x->width, 0});
-    tiler_kind(t, v->copy_load, logicals[k], 0, GPU_DIM_KIND_LOOP);
-    tiler_kind(t, v->copy_load, logicals[n], 0, GPU_DIM_KIND_VECTOR);
-    tiler_kind(t, v->copy_store, logicals[n], 0, GPU_DIM_KIND_VECTOR);
-    tiler_order(t, tiler_statement(t, v->copy_load, logicals[k], 0), GPU_ORDER_MERGED,
-                tiler_statement(t, v->copy_store, logicals[k], 0));
-    tiler_order(t, tiler_statement(t, v->copy_store, logicals[k], 0), GPU_ORDER_BEFORE,
+    tiler_sizes(t, k.copy, 0, (const int64_t[]){t->bb->logicals[t->p.k].extent, 0});
+    tiler_sizes(t, n.copy, 0, (const int64_t[]){x->width, 0});
+    tiler_kind(t, v->copy_load, k.copy, 0, GPU_DIM_KIND_LOOP);
+    tiler_kind(t, v->copy_load, n.copy, 0, GPU_DIM_KIND_VECTOR);
+    tiler_kind(t, v->copy_store, n.copy, 0, GPU_DIM_KIND_VECTOR);
+    tiler_order(t, tiler_statement(t, v->copy_load, k.copy, 0), GPU_ORDER_MERGED,
+                tiler_statement(t, v->copy_store, k.copy, 0));
+    tiler_order(t, tiler_statement(t, v->copy_store, k.copy, 0), GPU_ORDER_BEFORE,
                 tiler_statement(t, t->p.step, t->p.m, TIMES));
 }
 
@@ -138,8 +120,8 @@ static void decide_all(struct packer *x)
     decide_registers(x, t->p.init);
     decide_registers(x, t->p.step);
     decide_registers(x, t->p.store);
-    decide_load(x, &t->p.a, REGISTER, GPU_DIM_KIND_UNROLL);
-    decide_load(x, &t->p.b, VECTOR, GPU_DIM_KIND_VECTOR);
+    tiler_load(t, &t->p.a, REGISTER, GPU_DIM_KIND_UNROLL);
+    tiler_load(t, &t->p.b, VECTOR, GPU_DIM_KIND_VECTOR);
     decide_copy(x);
 }
 

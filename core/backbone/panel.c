@@ -7,8 +7,8 @@
  *
  * So each element of A is loaded once in all: the elements of a strided product's A cost a transaction each,
  * and tiles load them once for each block of columns. Searches of a strided product of 1024 x 1024 x 1024
- * found this in two of ten seeds, 74 us, and 98 to 117 us in the others; of a dense one it is the fastest
- * that was found, too (experiments/results/2026-11-27-batch.md, 2026-11-27-graphs.md). */
+ * without these found 94 us (median of ten), with these 71; of a dense one 55 and 52
+ * (experiments/results/2026-11-27-batch.md, 2026-11-27-contenders.md; H200). */
 #include "core/backbone/panel.h"
 
 #include <inttypes.h>
@@ -48,10 +48,7 @@ static bool fits(const struct panel *p)
 static void decide_sizes(struct panel *p)
 {
     struct tiler *t = &p->t;
-    const uint32_t logicals[] = {t->p.m, t->p.n, t->p.k};
-    for (unsigned i = 0; i < 3; i++)
-        if (bb_has_span(t->bb, logicals[i]))
-            tiler_decide(t, gpu_act_span(t->space, logicals[i], t->bb->logicals[logicals[i]].extent));
+    tiler_keep_extents(t);
     tiler_sizes(t, t->p.m, 1, (const int64_t[]){ROWS, 0});
     tiler_sizes(t, t->p.n, 1, (const int64_t[]){VECTOR, 0});
     tiler_sizes(t, t->p.k, 1, (const int64_t[]){STEPS, p->parts, 0});
@@ -83,16 +80,6 @@ static void decide_step(struct panel *p)
                 tiler_statement(t, step, t->p.m, REGISTER));
 }
 
-/* Its loops over k are those of the step. */
-static void decide_load(struct panel *p, const struct side *s, unsigned own_level, enum gpu_dim_kind kind)
-{
-    struct tiler *t = &p->t;
-    uint32_t load = t->bb->values[s->value].load;
-    tiler_kind(t, load, s->own, own_level, kind);
-    tiler_order(t, tiler_statement(t, load, t->p.k, LOOP), GPU_ORDER_MERGED,
-                tiler_statement(t, t->p.step, t->p.k, LOOP));
-}
-
 /* ---- the copy ---- */
 
 /* Neighbouring work-items copy neighbouring steps of a row, in vectors where A is contiguous along k; parts
@@ -101,36 +88,29 @@ static bool decide_copy(struct panel *p)
 {
     struct tiler *t = &p->t;
     const struct bb_value *v = &t->bb->values[t->p.a.value];
-    const struct bb_region *r = &t->bb->regions[v->region];
-    uint32_t own = BB_NONE, k = BB_NONE;
-    for (uint32_t c = r->first_region_dim; c < r->first_region_dim + r->n_dims; c++) {
-        uint32_t term = t->bb->region_dims[c].first_term, logical = t->bb->terms[term].logical;
-        tiler_decide(t, gpu_act_outside(t->space, term, logical == t->p.m));
-        *(logical == t->p.m ? &own : &k) = c;
-    }
-    uint32_t own_copy = t->bb->insts[v->copy_load].logicals[own - r->first_region_dim],
-             k_copy = t->bb->insts[v->copy_load].logicals[k - r->first_region_dim];
+    struct tiler_coordinate m = tiler_coordinate(t, t->p.a.value, t->p.m, 1),
+                            k = tiler_coordinate(t, t->p.a.value, t->p.k, 0);
     int64_t extent = t->bb->logicals[t->p.k].extent;
     int64_t width = product_is_contiguous(t->bb, v->load, t->p.k) ? VECTOR : 1,
             times = extent / (p->items * width);
-    if (times < 1 || extent % (p->items * width) || t->bb->logicals[own_copy].n_levels < 2 ||
-        t->bb->logicals[k_copy].n_levels < 3)
+    if (times < 1 || extent % (p->items * width) || t->bb->logicals[m.copy].n_levels < 2 ||
+        t->bb->logicals[k.copy].n_levels < 3)
         return false;
     unsigned item = times > 1;
     tiler_decide(t, gpu_act_mem_space(t->space, v->region, GPU_MEM_SPACE_LOCAL));
-    tiler_decide(t, gpu_act_layout_order(t->space, own, k, GPU_LAYOUT_ORDER_INSIDE));
+    tiler_decide(t, gpu_act_layout_order(t->space, m.term, k.term, GPU_LAYOUT_ORDER_INSIDE));
     tiler_decide(t, gpu_act_pad(t->space, v->region, PAD));
-    tiler_sizes(t, own_copy, 0, (const int64_t[]){ROWS / p->parts, p->parts, 0});
-    tiler_sizes(t, k_copy, 0,
+    tiler_sizes(t, m.copy, 0, (const int64_t[]){ROWS / p->parts, p->parts, 0});
+    tiler_sizes(t, k.copy, 0,
                 times > 1 ? (const int64_t[]){times, p->items, width > 1 ? width : 0, 0}
                           : (const int64_t[]){p->items, width > 1 ? width : 0, 0});
-    tiler_kind(t, v->copy_load, own_copy, 0, GPU_DIM_KIND_UNROLL);
-    tiler_axis(t, v->copy_load, own_copy, 1, GPU_MAP_ENCODING_LCL1);
-    if (times > 1) tiler_kind(t, v->copy_load, k_copy, 0, GPU_DIM_KIND_UNROLL);
-    tiler_axis(t, v->copy_load, k_copy, item, GPU_MAP_ENCODING_LCL0);
+    tiler_kind(t, v->copy_load, m.copy, 0, GPU_DIM_KIND_UNROLL);
+    tiler_axis(t, v->copy_load, m.copy, 1, GPU_MAP_ENCODING_LCL1);
+    if (times > 1) tiler_kind(t, v->copy_load, k.copy, 0, GPU_DIM_KIND_UNROLL);
+    tiler_axis(t, v->copy_load, k.copy, item, GPU_MAP_ENCODING_LCL0);
     if (width == 1) return true;
-    tiler_kind(t, v->copy_load, k_copy, item + 1, GPU_DIM_KIND_VECTOR);
-    tiler_kind(t, v->copy_store, k_copy, item + 1, GPU_DIM_KIND_UNROLL);
+    tiler_kind(t, v->copy_load, k.copy, item + 1, GPU_DIM_KIND_VECTOR);
+    tiler_kind(t, v->copy_store, k.copy, item + 1, GPU_DIM_KIND_UNROLL);
     return true;
 }
 
@@ -148,8 +128,8 @@ static bool decide_all(struct panel *p)
     decide_registers(p, t->p.step);
     decide_registers(p, t->p.init);
     decide_registers(p, t->p.store);
-    decide_load(p, &t->p.a, REGISTER, GPU_DIM_KIND_UNROLL);
-    decide_load(p, &t->p.b, REGISTER, GPU_DIM_KIND_VECTOR);
+    tiler_load(t, &t->p.a, REGISTER, GPU_DIM_KIND_UNROLL);
+    tiler_load(t, &t->p.b, REGISTER, GPU_DIM_KIND_VECTOR);
     return decide_copy(p);
 }
 

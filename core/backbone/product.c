@@ -1,6 +1,7 @@
 #include "core/backbone/product.h"
 
 #include "core/backbone/seat.h"
+#include "core/base/panic.h"
 
 /* ---- the product ---- */
 
@@ -15,7 +16,7 @@ static bool is_one_step(const struct backbone *bb, uint32_t *step)
     return n == 1 && !bb->insts[*step].scan && bb->insts[*step].n_more == 0;
 }
 
-static uint32_t only_store(const struct backbone *bb)
+uint32_t product_only_store(const struct backbone *bb)
 {
     uint32_t store = BB_NONE;
     for (uint32_t i = 0; i < bb->n_insts; i++) {
@@ -54,7 +55,7 @@ bool product_find(const struct backbone *bb, struct product *p)
     if (!is_one_step(bb, &p->step)) return false;
     const struct bb_inst *step = &bb->insts[p->step];
     p->init = step->partner;
-    p->store = only_store(bb);
+    p->store = product_only_store(bb);
     p->k = reduced(bb, step);
     if (p->store == BB_NONE || p->k == BB_NONE || step->n_operands != 3) return false;
     const struct bb_inst *store = &bb->insts[p->store];
@@ -127,6 +128,43 @@ bool tiler_decide_span(struct tiler *t, uint32_t logical, int64_t tile)
     return span > 0;
 }
 
+void tiler_keep_extents(struct tiler *t)
+{
+    const uint32_t logicals[] = {t->p.m, t->p.n, t->p.k};
+    for (unsigned i = 0; i < 3; i++)
+        if (bb_has_span(t->bb, logicals[i]))
+            tiler_decide(t, gpu_act_span(t->space, logicals[i], t->bb->logicals[logicals[i]].extent));
+}
+
+void tiler_load(struct tiler *t, const struct side *s, unsigned own_level, enum gpu_dim_kind kind)
+{
+    uint32_t load = t->bb->values[s->value].load;
+    tiler_kind(t, load, s->own, own_level, kind);
+    tiler_order(t, tiler_statement(t, load, t->p.k, 0), GPU_ORDER_MERGED,
+                tiler_statement(t, t->p.step, t->p.k, 0));
+}
+
+struct tiler_coordinate tiler_coordinate(struct tiler *t, uint32_t value, uint32_t logical, unsigned outside)
+{
+    const struct bb_value *v = &t->bb->values[value];
+    const struct bb_region *r = &t->bb->regions[v->region];
+    unsigned c = 0;
+    uint32_t term = t->bb->region_dims[r->first_region_dim].first_term;
+    while (t->bb->terms[term].logical != logical) {
+        CHECK(++c < r->n_dims);
+        term = t->bb->region_dims[r->first_region_dim + c].first_term;
+    }
+    tiler_decide(t, gpu_act_outside(t->space, term, outside));
+    return (struct tiler_coordinate){term, t->bb->insts[v->copy_load].logicals[c]};
+}
+
+bool tiler_has_width(const struct tiler *t, int64_t width)
+{
+    for (unsigned i = 0; i < t->device->n_vector_widths; i++)
+        if (t->device->vector_widths[i] == width) return true;
+    return width == 1;
+}
+
 bool product_is_contiguous(const struct backbone *bb, uint32_t inst, uint32_t logical)
 {
     int affine = 0;
@@ -141,7 +179,7 @@ bool product_has_vectors(const struct backbone *bb, uint32_t inst, uint32_t logi
         int64_t stride = index_stride(i->index, i->logicals[l], &affine);
         if (i->logicals[l] != logical && (!affine || stride % width)) return false;
     }
-    return product_is_contiguous(bb, inst, logical);
+    return i->index->constant % width == 0 && product_is_contiguous(bb, inst, logical);
 }
 
 bool product_is_apart(const struct backbone *bb, const struct product *p, const struct side *s)

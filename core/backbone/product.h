@@ -39,6 +39,8 @@ struct tiler {
 
 /* The only reduction of the program, if it runs over pairs of elements of two arrays. */
 bool product_find(const struct backbone *bb, struct product *p);
+/* BB_NONE: there is none, or several. */
+uint32_t product_only_store(const struct backbone *bb);
 /* Whether neighbours along the logical are neighbours in the array that the instruction reads. */
 bool product_is_contiguous(const struct backbone *bb, uint32_t inst, uint32_t logical);
 /* Whether vectors along the logical are aligned in each row of that array: of 1008 elements, not of 1009. */
@@ -60,5 +62,19 @@ void tiler_sizes(struct tiler *t, uint32_t logical, unsigned from, const int64_t
 int64_t tiler_span(const struct bb_logical *l, int64_t tile);
 /* That span; false: there is none. */
 bool tiler_decide_span(struct tiler *t, uint32_t logical, int64_t tile);
+/* The spans of the product's dimensions are their extents. */
+void tiler_keep_extents(struct tiler *t);
+/* The load of an operand: its own level, and its loop over k, level 0, is that of the step. */
+void tiler_load(struct tiler *t, const struct side *s, unsigned own_level, enum gpu_dim_kind kind);
+bool tiler_has_width(const struct tiler *t, int64_t width); /* the device has vectors of so many; 1: always */
+
+/* What a staged value has of one logical of its load. */
+struct tiler_coordinate {
+    uint32_t term; /* of the region: the object of `outside` and `layout_order` */
+    uint32_t copy; /* logical of the copy */
+};
+/* That coordinate, which is one logical and no window; so many of its levels, from the most significant on,
+ * are decided to be around the copy. */
+struct tiler_coordinate tiler_coordinate(struct tiler *t, uint32_t value, uint32_t logical, unsigned outside);
 
 #endif

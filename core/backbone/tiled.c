@@ -122,18 +122,6 @@ static void decide_load(struct tiler *t, const struct side *s)
 
 /* ---- copies ---- */
 
-/* The region's coordinates along `own` and along k. Level 0 of all logicals is outside of the copy. */
-static void decide_coordinates(struct tiler *t, const struct side *s, uint32_t *own, uint32_t *k)
-{
-    const struct bb_region *r = &t->bb->regions[t->bb->values[s->value].region];
-    for (uint32_t c = r->first_region_dim; c < r->first_region_dim + r->n_dims; c++) {
-        uint32_t term = t->bb->region_dims[c].first_term, logical = t->bb->terms[term].logical;
-        tiler_decide(t, gpu_act_outside(t->space, term, 1));
-        if (logical == s->own) *own = c;
-        if (logical == t->p.k) *k = c;
-    }
-}
-
 /* How a copy goes over its tile: `width` elements at once along the logical `along`, of n_along; `across` is
  * the other one. Logicals of the copy. */
 struct walk {
@@ -190,22 +178,22 @@ static int64_t padding(const struct tiler *t, const struct bb_value *v)
 static bool decide_copy(struct tiler *t, const struct side *s)
 {
     const struct bb_value *v = &t->bb->values[s->value];
-    uint32_t own = BB_NONE, k = BB_NONE, first = t->bb->regions[v->region].first_region_dim;
-    decide_coordinates(t, s, &own, &k);
-    uint32_t own_copy = t->bb->insts[v->copy_load].logicals[own - first],
-             k_copy = t->bb->insts[v->copy_load].logicals[k - first];
+    struct tiler_coordinate own = tiler_coordinate(t, s->value, s->own, 1),
+                            k = tiler_coordinate(t, s->value, t->p.k, 1);
+    if (t->p.batch != BB_NONE && bb_owns(&t->bb->insts[v->load], t->p.batch))
+        tiler_coordinate(t, s->value, t->p.batch, 1);
     int64_t steps = t->shape.k;
     bool rows = product_is_contiguous(t->bb, v->load, s->own);
     bool vectors = product_has_vectors(t->bb, v->load, rows ? s->own : t->p.k, REGISTERS);
     int64_t width = vectors ? REGISTERS : 1;
     tiler_decide(t, gpu_act_mem_space(t->space, v->region, GPU_MEM_SPACE_LOCAL));
-    tiler_decide(t, gpu_act_layout_order(t->space, own, k, GPU_LAYOUT_ORDER_INSIDE));
+    tiler_decide(t, gpu_act_layout_order(t->space, own.term, k.term, GPU_LAYOUT_ORDER_INSIDE));
     int64_t pad = rows ? 0 : padding(t, v);
     tiler_decide(t, gpu_act_pad(t->space, v->region, pad));
     tiler_decide(t, gpu_act_stages(t->space, v->region, 2));
     return decide_walk(t, v,
-                       rows ? &(struct walk){own_copy, k_copy, s->tile, steps, width, false}
-                            : &(struct walk){k_copy, own_copy, steps, s->tile, width, pad == 0});
+                       rows ? &(struct walk){own.copy, k.copy, s->tile, steps, width, false}
+                            : &(struct walk){k.copy, own.copy, steps, s->tile, width, pad == 0});
 }
 
 /* ---- shapes ---- */

@@ -14,7 +14,6 @@
 
 #include <inttypes.h>
 
-#include "core/backbone/index.h"
 #include "core/backbone/product.h"
 #include "core/base/arena.h"
 
@@ -45,12 +44,16 @@ static uint32_t contiguous(const struct backbone *bb, uint32_t inst)
     return BB_NONE;
 }
 
-/* The logical along which the array of a value is contiguous, if it has m, but not along it; else BB_NONE. */
+/* The logical along which the array of a value is contiguous, if it has m, but not along it; else BB_NONE. A
+ * window is contiguous along several. */
 static uint32_t across(const struct transposer *x, uint32_t value)
 {
     const struct backbone *bb = x->t.bb;
-    uint32_t load = bb->values[value].load, along = contiguous(bb, load);
-    return along != x->m && bb_owns(&bb->insts[load], x->m) ? along : BB_NONE;
+    const struct bb_value *v = &bb->values[value];
+    const struct bb_inst *load = &bb->insts[v->load];
+    bool windows = bb->regions[v->region].n_dims != load->n_logicals;
+    if (windows || !bb_owns(load, x->m) || product_is_contiguous(bb, v->load, x->m)) return BB_NONE;
+    return contiguous(bb, v->load);
 }
 
 /* One store of two or three dimensions, no reductions, and an array that is contiguous along another one than
@@ -58,13 +61,11 @@ static uint32_t across(const struct transposer *x, uint32_t value)
 static bool find(struct transposer *x)
 {
     const struct backbone *bb = x->t.bb;
-    x->store = x->n = x->outer = BB_NONE;
-    for (uint32_t i = 0; i < bb->n_insts; i++) {
+    x->n = x->outer = BB_NONE;
+    x->store = product_only_store(bb);
+    if (x->store == BB_NONE) return false;
+    for (uint32_t i = 0; i < bb->n_insts; i++)
         if (bb->insts[i].kind == BB_STEP) return false;
-        if (bb->insts[i].kind != BB_STORE) continue;
-        if (x->store != BB_NONE) return false;
-        x->store = i;
-    }
     const struct bb_inst *store = &bb->insts[x->store];
     x->m = contiguous(bb, x->store);
     if (x->m == BB_NONE || store->n_logicals < 2 || store->n_logicals > 3) return false;
@@ -79,16 +80,28 @@ static bool find(struct transposer *x)
     return x->n != BB_NONE;
 }
 
-/* The largest side up to that of the shape, and at least a half of it, that divides both dimensions. */
+/* Whether the output and the staged arrays have vectors of that width. */
+static bool has_vectors(const struct transposer *x, int64_t width)
+{
+    const struct backbone *bb = x->t.bb;
+    bool all = tiler_has_width(&x->t, width) && product_has_vectors(bb, x->store, x->m, width);
+    for (uint32_t v = 0; v < bb->n_values; v++)
+        all &= across(x, v) == BB_NONE || product_has_vectors(bb, bb->values[v].load, x->n, width);
+    return all;
+}
+
+/* The largest side up to that of the shape, and at least a half of it, that divides both dimensions; as many
+ * of its rows as a group has work-items for. */
 static bool fit(struct transposer *x, const struct tile *shape)
 {
     const struct bb_logical *m = &x->t.bb->logicals[x->m], *n = &x->t.bb->logicals[x->n];
     struct tile *tile = &x->tile;
     *tile = *shape;
-    if (m->extent % tile->width || n->extent % tile->width) return false;
+    if (!has_vectors(x, tile->width)) return false;
     while (tile->side % tile->width || !tiler_span(m, tile->side) || !tiler_span(n, tile->side))
         if (2 * --tile->side < shape->side) return false;
-    while (tile->side % tile->rows)
+    while (tile->rows > 1 &&
+           (tile->side % tile->rows || tile->side / tile->width * tile->rows > x->t.device->max_work_group))
         tile->rows--;
     return tile->rows > 1 && tile->rows < tile->side && tile->side > tile->width;
 }
@@ -97,13 +110,13 @@ static bool is_possible(const struct transposer *x)
 {
     const struct backbone *bb = x->t.bb;
     const struct tile *tile = &x->tile;
-    int64_t bytes = 0, items = tile->side / tile->width * tile->rows;
+    int64_t bytes = 0;
     for (uint32_t v = 0; v < bb->n_values; v++)
         if (across(x, v) != BB_NONE)
             bytes += tile->side * (tile->side + PAD) *
                      (int64_t)scalar_type_bytes(bb->regions[bb->values[v].region].type);
     return bb->logicals[x->m].n_levels > M_VECTOR && bb->logicals[x->n].n_levels > N_ITEM &&
-           items <= x->t.device->max_work_group && bytes <= x->t.device->local_bytes;
+           bytes <= x->t.device->local_bytes;
 }
 
 static void decide_sizes(struct transposer *x)
@@ -130,35 +143,16 @@ static void decide_axes(struct transposer *x)
                 tiler_statement(t, x->store, x->m, M_ITEM));
 }
 
-/* What a work-item does of its own. Staged rows run along n: their elements are read one by one. */
-static void decide_registers(struct transposer *x, uint32_t inst, bool staged)
+/* What a work-item does of its own. Elements of a load that are no neighbours are read one by one: those of
+ * a tile, whose rows run along n, and others. */
+static void decide_registers(struct transposer *x, uint32_t inst)
 {
     struct tiler *t = &x->t;
     const struct bb_inst *i = &t->bb->insts[inst];
+    bool vector = i->kind != BB_LOAD || product_is_contiguous(t->bb, inst, x->m);
     if (bb_owns(i, x->m) && x->tile.width > 1)
-        tiler_kind(t, inst, x->m, M_VECTOR, staged ? GPU_DIM_KIND_UNROLL : GPU_DIM_KIND_VECTOR);
+        tiler_kind(t, inst, x->m, M_VECTOR, vector ? GPU_DIM_KIND_VECTOR : GPU_DIM_KIND_UNROLL);
     if (bb_owns(i, x->n)) tiler_kind(t, inst, x->n, N_TIMES, GPU_DIM_KIND_UNROLL);
-}
-
-/* The logicals of the copy along m and n; level 0 of the load's, the blocks, is outside of the copy. */
-static void decide_coordinates(struct transposer *x, const struct bb_value *v, uint32_t *m_copy,
-                               uint32_t *n_copy)
-{
-    struct tiler *t = &x->t;
-    const struct bb_region *r = &t->bb->regions[v->region];
-    const uint32_t *logicals = t->bb->insts[v->copy_load].logicals;
-    uint32_t m = BB_NONE, n = BB_NONE;
-    for (uint32_t c = 0; c < r->n_dims; c++) {
-        uint32_t term = t->bb->region_dims[r->first_region_dim + c].first_term,
-                 logical = t->bb->terms[term].logical;
-        tiler_decide(t, gpu_act_outside(t->space, term, 1));
-        if (logical == x->m) m = c;
-        if (logical == x->n) n = c;
-    }
-    tiler_decide(t, gpu_act_layout_order(t->space, r->first_region_dim + n, r->first_region_dim + m,
-                                         GPU_LAYOUT_ORDER_INSIDE));
-    *m_copy = logicals[m];
-    *n_copy = logicals[n];
 }
 
 static void decide_copy(struct transposer *x, uint32_t value)
@@ -166,18 +160,20 @@ static void decide_copy(struct transposer *x, uint32_t value)
     struct tiler *t = &x->t;
     const struct tile *tile = &x->tile;
     const struct bb_value *v = &t->bb->values[value];
-    uint32_t m, n;
-    decide_coordinates(x, v, &m, &n);
+    struct tiler_coordinate m = tiler_coordinate(t, value, x->m, 1), n = tiler_coordinate(t, value, x->n, 1);
+    if (x->outer != BB_NONE && bb_owns(&t->bb->insts[v->load], x->outer))
+        tiler_coordinate(t, value, x->outer, 1);
+    tiler_decide(t, gpu_act_layout_order(t->space, n.term, m.term, GPU_LAYOUT_ORDER_INSIDE));
     tiler_decide(t, gpu_act_mem_space(t->space, v->region, GPU_MEM_SPACE_LOCAL));
     tiler_decide(t, gpu_act_pad(t->space, v->region, PAD));
-    tiler_sizes(t, m, 0, (const int64_t[]){tile->side / tile->rows, tile->rows, 0});
-    tiler_sizes(t, n, 0, (const int64_t[]){tile->side / tile->width, tile->width, 0});
-    tiler_kind(t, v->copy_load, m, 0, GPU_DIM_KIND_UNROLL);
-    tiler_axis(t, v->copy_load, m, 1, GPU_MAP_ENCODING_LCL0);
-    tiler_axis(t, v->copy_load, n, 0, GPU_MAP_ENCODING_FUSED);
+    tiler_sizes(t, m.copy, 0, (const int64_t[]){tile->side / tile->rows, tile->rows, 0});
+    tiler_sizes(t, n.copy, 0, (const int64_t[]){tile->side / tile->width, tile->width, 0});
+    tiler_kind(t, v->copy_load, m.copy, 0, GPU_DIM_KIND_UNROLL);
+    tiler_axis(t, v->copy_load, m.copy, 1, GPU_MAP_ENCODING_LCL0);
+    tiler_axis(t, v->copy_load, n.copy, 0, GPU_MAP_ENCODING_FUSED);
     if (tile->width == 1) return;
-    tiler_kind(t, v->copy_load, n, 1, GPU_DIM_KIND_VECTOR);
-    tiler_kind(t, v->copy_store, n, 1, GPU_DIM_KIND_UNROLL);
+    tiler_kind(t, v->copy_load, n.copy, 1, GPU_DIM_KIND_VECTOR);
+    tiler_kind(t, v->copy_store, n.copy, 1, GPU_DIM_KIND_UNROLL);
 }
 
 static void decide_all(struct transposer *x)
@@ -189,12 +185,8 @@ static void decide_all(struct transposer *x)
     for (uint32_t v = 0; v < bb->n_values; v++)
         tiler_decide(t,
                      gpu_act_staged(t->space, v, across(x, v) != BB_NONE ? GPU_STAGED_YES : GPU_STAGED_NO));
-    for (uint32_t i = 0; i < bb->n_insts; i++) {
-        const struct bb_inst *inst = &bb->insts[i];
-        if (inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE) continue;
-        decide_registers(
-            x, i, inst->kind == BB_LOAD && inst->value != BB_NONE && across(x, inst->value) != BB_NONE);
-    }
+    for (uint32_t i = 0; i < bb->n_insts; i++)
+        if (bb->insts[i].kind != BB_COPY_LOAD && bb->insts[i].kind != BB_COPY_STORE) decide_registers(x, i);
     for (uint32_t v = 0; v < bb->n_values; v++)
         if (across(x, v) != BB_NONE) decide_copy(x, v);
 }
@@ -202,7 +194,7 @@ static void decide_all(struct transposer *x)
 unsigned bb_transposed(const struct backbone *bb, const struct space *space, const struct bb_device *device,
                        struct arena *a, struct bb_plain out[BB_MAX_TRANSPOSED])
 {
-    static const struct tile shapes[BB_MAX_TRANSPOSED] = {{64, 2, 16}, {64, 4, 16}, {32, 1, 8}};
+    static const struct tile shapes[BB_MAX_TRANSPOSED] = {{64, 2, 16}, {64, 4, 16}, {64, 1, 8}};
     unsigned n = 0;
     if (!device->gpu) return 0;
     for (unsigned i = 0; i < BB_MAX_TRANSPOSED; i++) {
@@ -210,11 +202,10 @@ unsigned bb_transposed(const struct backbone *bb, const struct space *space, con
         if (!find(&x)) return 0;
         if (!fit(&x, &shapes[i]) || !is_possible(&x)) continue;
         decide_all(&x);
-        out[n++] = (struct bb_plain){.label = arena_printf(a,
-                                                           "tiles of %" PRId64 " x %" PRId64
-                                                           " transposed in local memory, vectors of %" PRId64,
-                                                           x.tile.side, x.tile.side, x.tile.width),
-                                     .decisions = x.t.decisions};
+        const char *label = arena_printf(a, "tiles of %" PRId64 " x %" PRId64 " transposed in local memory",
+                                         x.tile.side, x.tile.side);
+        if (x.tile.width > 1) label = arena_printf(a, "%s, vectors of %" PRId64, label, x.tile.width);
+        out[n++] = (struct bb_plain){.label = label, .decisions = x.t.decisions};
     }
     return n;
 }

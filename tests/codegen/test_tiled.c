@@ -320,8 +320,8 @@ Test(tiled, transpositions_of_a_gpu)
     transposed_count("transpose", "M=1024,N=512", &tiled_device, BB_MAX_TRANSPOSED);
     transposed_count("transpose", "M=1000,N=1000", &tiled_device, BB_MAX_TRANSPOSED);
     transposed_count("transpose", "M=1009,N=1001", &tiled_device, 1); /* no vectors */
-    transposed_count("transpose", "M=1024,N=512", &small, BB_MAX_TRANSPOSED - 1);
-    transposed_count("transpose", "M=1024,N=512", &narrow, 1);
+    transposed_count("transpose", "M=1024,N=512", &small, BB_MAX_TRANSPOSED);
+    transposed_count("transpose", "M=1024,N=512", &narrow, 0);
     transposed_count("transpose", "M=1024,N=512", &cpu, 0);
     transposed_count("transpose", "M=1024,N=8", &tiled_device, 0);
     transposed_count("transpose3_201", "I=8,J=128,K=128", &tiled_device, BB_MAX_TRANSPOSED);
@@ -356,6 +356,30 @@ Test(tiled, transpositions)
     tiled_check("transpose3_210", "I=64,J=3,K=64", transposed, BB_MAX_TRANSPOSED);
 }
 
+/* Other arrays are read as they are, and all that are across the output's rows are staged. */
+Test(tiled, transpositions_with_other_arrays)
+{
+    tiled_check("size M, N\ninput A: [[float]N]M\ninput B: [[float]M]N\n"
+                "output map(fun (a, b) -> map(fun (x, y) -> x + y, zip(a, b)), zip(transpose(A), B))\n",
+                "M=128,N=128", transposed, BB_MAX_TRANSPOSED);
+    tiled_check(
+        "size M, N\ninput A: [[float]N]M\ninput B: [[float]N]M\n"
+        "output map(fun (a, b) -> map(fun (x, y) -> x * y, zip(a, b)), zip(transpose(A), transpose(B)))\n",
+        "M=128,N=128", transposed, BB_MAX_TRANSPOSED);
+    tiled_check("size M, N\ninput A: [[float]N]M\ninput b: [float]N\n"
+                "output map(fun (a, y) -> map(fun x -> x + y, a), zip(transpose(A), b))\n",
+                "M=128,N=128", transposed, BB_MAX_TRANSPOSED);
+}
+
+/* Rows that begin one element after an aligned one have no vectors; a window is contiguous along both of its
+ * dimensions. */
+Test(tiled, transpositions_of_views)
+{
+    tiled_check("size M, N\ninput A: [[float]N]M\noutput transpose(map(tail, A))\n", "M=128,N=129",
+                transposed, 1);
+    transposed_count("size N\ninput x: [float]N\noutput slide(128, 1, x)\n", "N=4223", &tiled_device, 0);
+}
+
 /* ---- packed columns ---- */
 
 Test(tiled, packed_products_of_a_cpu)
@@ -369,6 +393,7 @@ Test(tiled, packed_products_of_a_cpu)
     packed_count("matmul_strided", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_PACKED);
     packed_count("matmul", "M=512,N=512,K=512", &narrow, 0);
     packed_count("matmul", "M=512,N=512,K=512", &tiled_device, 0); /* a GPU */
+    packed_count("matmul", "M=136,N=512,K=512", &tiled_cpu, 1);    /* groups of 68 rows; none of 8 * n */
     packed_count("matmul", "M=509,N=512,K=512", &tiled_cpu, 0);
     packed_count("matmul", "M=512,N=509,K=512", &tiled_cpu, 0);
     packed_count("matmul", "M=512,N=512,K=510", &tiled_cpu, 0);
@@ -397,4 +422,5 @@ Test(tiled, packed_products)
 {
     tiled_check("matmul", "M=64,N=96,K=64", packed, BB_MAX_PACKED);
     tiled_check("matmul", "M=60,N=24,K=20", packed, 1); /* groups of 20 rows, vectors of 8 */
+    tiled_check("matmul_strided", "M=64,N=64,K=32", packed, BB_MAX_PACKED);
 }

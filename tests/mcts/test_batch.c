@@ -244,25 +244,80 @@ Test(mcts_batch, older_policies_have_none)
 
 /* ---- batches that promise little ---- */
 
-/* The third batch promises 10 less than those before. */
+static double third; /* the rank of what the third batch promises; 0: that of all others */
+
 static double poor_rank(void *state, const struct mcts_leaf *leaf)
 {
     (void)state, (void)leaf;
-    return asked.starts == 3 ? -10 : 0;
+    return asked.starts == 3 ? third : 0;
 }
 
-Test(mcts_batch, a_poor_one_ends_after_its_first_evaluation)
+/* The numbers of the batches that evaluations are of, until 0. */
+static void expect_starts(double rank, const unsigned *starts)
 {
     struct mcts_policy poor = POLICY;
     struct mcts_plugin plugin = PLUGIN;
     poor.rank = poor_rank;
     plugin.own = &poor;
+    third = rank;
     struct batch_case c = open_case(&plugin, 20, 4, false);
-    static const unsigned starts[] = {1, 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 5};
+    for (size_t i = 0; starts[i]; i++) {
+        draw(&c, 100);
+        cr_expect_eq(asked.starts, starts[i], "%g, %zu: %u", rank, i, asked.starts);
+    }
+    close_case(&c);
+}
+
+Test(mcts_batch, a_poor_one_ends_after_its_first_evaluation)
+{
+    expect_starts(-10, (const unsigned[]){1, 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 5, 0});
+    expect_starts(-2.1, (const unsigned[]){1, 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 5, 0});
+    expect_starts(-1.9, (const unsigned[]){1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 0});
+}
+
+/* What the third batch still has after three evaluations is poor. */
+static double falling_rank(void *state, const struct mcts_leaf *leaf)
+{
+    (void)state, (void)leaf;
+    return asked.starts == 3 && asked.handed_out > 10 ? -10 : 0;
+}
+
+Test(mcts_batch, ends_in_its_middle)
+{
+    struct mcts_policy poor = POLICY;
+    struct mcts_plugin plugin = PLUGIN;
+    poor.rank = falling_rank;
+    plugin.own = &poor;
+    struct batch_case c = open_case(&plugin, 20, 4, false);
+    static const unsigned starts[] = {1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4};
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
         draw(&c, 100);
         cr_expect_eq(asked.starts, starts[i], "%zu: %u", i, asked.starts);
     }
+    close_case(&c);
+}
+
+/* What is usual is what the last 32 evaluations promised: once all promise as little, batches are whole. */
+static double low_rank(void *state, const struct mcts_leaf *leaf)
+{
+    (void)state, (void)leaf;
+    return asked.starts > 3 ? -10 : 0;
+}
+
+Test(mcts_batch, is_compared_with_the_last_evaluations)
+{
+    struct mcts_policy poor = POLICY;
+    struct mcts_plugin plugin = PLUGIN;
+    poor.rank = low_rank;
+    plugin.own = &poor;
+    struct batch_case c = open_case(&plugin, 20, 4, false);
+    for (int i = 0; i < 12 + 16; i++) /* three batches, then single evaluations until half of all are low */
+        draw(&c, 100);
+    unsigned starts = asked.starts;
+    cr_expect_gt(starts, 3 + 10, "%u", starts);
+    for (int i = 0; i < 16; i++)
+        draw(&c, 100);
+    cr_expect_leq(asked.starts, starts + 5, "%u and %u", starts, asked.starts);
     close_case(&c);
 }
 
@@ -273,6 +328,7 @@ Test(mcts_batch, the_first_ones_are_whole)
     struct mcts_plugin plugin = PLUGIN;
     poor.rank = poor_rank;
     plugin.own = &poor;
+    third = -10;
     struct batch_case c = open_case(&plugin, 20, 2, false);
     for (unsigned i = 0; i < 8; i++) {
         draw(&c, 100);
