@@ -9,7 +9,7 @@
  *
  * The inner loop reads B from contiguous memory that stays in a cache near the core. K. Goto, R. A. van de
  * Geijn, "Anatomy of high-performance matrix multiplication", 2008, section 4.2. Ten searches without this
- * found 2.6 to 3.5 ms in 100 evaluations on two cores, this takes 1.8 to 2.0
+ * found 2.6 to 3.5 ms in 100 evaluations on two cores, this takes 1.8 to 2.2
  * (experiments/results/2026-11-27-contenders.md). */
 #include "core/backbone/packed.h"
 
@@ -23,7 +23,7 @@ enum { BLOCK, TIMES, REGISTER };
 enum { STRIP, VECTOR };
 enum { LOOP, STEP };
 enum { STEPS = 4 };
-/* Below these a group copies more than it computes, and vectors gain little. */
+/* A group copies all of B, whatever its rows are; shorter vectors leave registers empty. */
 enum { LEAST_WIDTH = 4, LEAST_GROUP = 16 };
 
 struct packer {
@@ -61,13 +61,6 @@ static void decide_sizes(struct packer *x)
     tiler_sizes(t, t->p.m, 1, (const int64_t[]){x->group / x->rows, x->rows, 0});
     tiler_sizes(t, t->p.n, 1, (const int64_t[]){x->width, 0});
     tiler_sizes(t, t->p.k, 1, (const int64_t[]){STEPS, 0});
-}
-
-static void decide_registers(struct packer *x, uint32_t inst)
-{
-    struct tiler *t = &x->t;
-    tiler_kind(t, inst, t->p.m, REGISTER, GPU_DIM_KIND_UNROLL);
-    tiler_kind(t, inst, t->p.n, VECTOR, GPU_DIM_KIND_VECTOR);
 }
 
 /* Strips of columns around rows around steps. */
@@ -117,9 +110,9 @@ static void decide_all(struct packer *x)
     decide_loops(x);
     for (uint32_t v = 0; v < t->bb->n_values; v++)
         tiler_decide(t, gpu_act_staged(t->space, v, v == t->p.b.value ? GPU_STAGED_YES : GPU_STAGED_NO));
-    decide_registers(x, t->p.init);
-    decide_registers(x, t->p.step);
-    decide_registers(x, t->p.store);
+    tiler_results(t, t->p.init, REGISTER, VECTOR);
+    tiler_results(t, t->p.step, REGISTER, VECTOR);
+    tiler_results(t, t->p.store, REGISTER, VECTOR);
     tiler_load(t, &t->p.a, REGISTER, GPU_DIM_KIND_UNROLL);
     tiler_load(t, &t->p.b, VECTOR, GPU_DIM_KIND_VECTOR);
     decide_copy(x);

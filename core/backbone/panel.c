@@ -63,13 +63,6 @@ static void decide_split(struct panel *p)
     tiler_decide(t, gpu_act_split(t->space, first + PART, GPU_SPLIT_ITEMS));
 }
 
-static void decide_registers(struct panel *p, uint32_t inst)
-{
-    struct tiler *t = &p->t;
-    tiler_kind(t, inst, t->p.m, REGISTER, GPU_DIM_KIND_UNROLL);
-    tiler_kind(t, inst, t->p.n, REGISTER, GPU_DIM_KIND_VECTOR);
-}
-
 static void decide_step(struct panel *p)
 {
     struct tiler *t = &p->t;
@@ -125,9 +118,9 @@ static bool decide_all(struct panel *p)
     for (uint32_t v = 0; v < t->bb->n_values; v++)
         tiler_decide(t, gpu_act_staged(t->space, v, v == t->p.a.value ? GPU_STAGED_YES : GPU_STAGED_NO));
     decide_step(p);
-    decide_registers(p, t->p.step);
-    decide_registers(p, t->p.init);
-    decide_registers(p, t->p.store);
+    tiler_results(t, t->p.step, REGISTER, REGISTER);
+    tiler_results(t, t->p.init, REGISTER, REGISTER);
+    tiler_results(t, t->p.store, REGISTER, REGISTER);
     tiler_load(t, &t->p.a, REGISTER, GPU_DIM_KIND_UNROLL);
     tiler_load(t, &t->p.b, REGISTER, GPU_DIM_KIND_VECTOR);
     return decide_copy(p);

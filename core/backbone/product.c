@@ -144,6 +144,12 @@ void tiler_load(struct tiler *t, const struct side *s, unsigned own_level, enum 
                 tiler_statement(t, t->p.step, t->p.k, 0));
 }
 
+void tiler_results(struct tiler *t, uint32_t inst, unsigned m_level, unsigned n_level)
+{
+    tiler_kind(t, inst, t->p.m, m_level, GPU_DIM_KIND_UNROLL);
+    tiler_kind(t, inst, t->p.n, n_level, GPU_DIM_KIND_VECTOR);
+}
+
 struct tiler_coordinate tiler_coordinate(struct tiler *t, uint32_t value, uint32_t logical, unsigned outside)
 {
     const struct bb_value *v = &t->bb->values[value];

@@ -66,6 +66,8 @@ bool tiler_decide_span(struct tiler *t, uint32_t logical, int64_t tile);
 void tiler_keep_extents(struct tiler *t);
 /* The load of an operand: its own level, and its loop over k, level 0, is that of the step. */
 void tiler_load(struct tiler *t, const struct side *s, unsigned own_level, enum gpu_dim_kind kind);
+/* The results of a work-item in registers: rows of vectors. */
+void tiler_results(struct tiler *t, uint32_t inst, unsigned m_level, unsigned n_level);
 bool tiler_has_width(const struct tiler *t, int64_t width); /* the device has vectors of so many; 1: always */
 
 /* What a staged value has of one logical of its load. */

@@ -195,11 +195,11 @@ unsigned bb_transposed(const struct backbone *bb, const struct space *space, con
                        struct arena *a, struct bb_plain out[BB_MAX_TRANSPOSED])
 {
     static const struct tile shapes[BB_MAX_TRANSPOSED] = {{64, 2, 16}, {64, 4, 16}, {64, 1, 8}};
+    struct transposer found = {.t = {.bb = bb, .space = space, .device = device, .arena = a}};
     unsigned n = 0;
-    if (!device->gpu) return 0;
+    if (!device->gpu || !find(&found)) return 0;
     for (unsigned i = 0; i < BB_MAX_TRANSPOSED; i++) {
-        struct transposer x = {.t = {.bb = bb, .space = space, .device = device, .arena = a}};
-        if (!find(&x)) return 0;
+        struct transposer x = found;
         if (!fit(&x, &shapes[i]) || !is_possible(&x)) continue;
         decide_all(&x);
         const char *label = arena_printf(a, "tiles of %" PRId64 " x %" PRId64 " transposed in local memory",

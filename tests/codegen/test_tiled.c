@@ -1,5 +1,5 @@
-/* Tiled products, panels and transpositions (core/backbone/tiled.h, panel.h, transposed.h): which programs
- * have them, what they become, and that they compute the same. */
+/* Products in tiles, in panels and on packed columns, and transpositions (core/backbone/tiled.h, panel.h,
+ * packed.h, transposed.h): which programs have them, what they become, and that they compute the same. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +91,21 @@ static char *tiled_loops(const struct tiled_case *c, unsigned i)
     cr_assert(pipeline_print_loops(c->problem, leaf, &loops));
     space_state_free(leaf);
     return strbuf_take(&loops);
+}
+
+/* The loops of the first of a label contain these texts in that order, to NULL. */
+static void tiled_expect(const char *kernel, const char *sizes, const char *label, const char *whole_label,
+                         const char *const *texts)
+{
+    struct tiled_case c = tiled_open(kernel, sizes, label);
+    cr_assert_str_eq(c.plain[c.first].label, whole_label);
+    char *loops = tiled_loops(&c, c.first);
+    for (const char *at = loops; *texts; texts++) {
+        at = strstr(at, *texts);
+        cr_assert(at, "%s is not there: %s", *texts, loops);
+    }
+    free(loops);
+    tiled_close(&c);
 }
 
 /* ---- what there is ---- */
@@ -334,23 +349,16 @@ Test(tiled, transpositions_of_a_gpu)
 /* Reads of A and writes of the output are vectors of neighbours; columns of the tile are read one by one. */
 Test(tiled, transpositions_read_and_write_vectors)
 {
-    struct tiled_case c = tiled_open("transpose", "M=1024,N=512", transposed);
-    cr_assert_str_eq(c.plain[c.first].label,
-                     "plain: tiles of 64 x 64 transposed in local memory, vectors of 2");
-    char *loops = tiled_loops(&c, c.first);
-    const char *read = strstr(loops, "vector 2: A.copy.load.n.1"),
-               *kept = strstr(loops, "unroll 2: A.copy.store.n.1"),
-               *column = strstr(loops, "unroll 2: A.load.m.2"), *write = strstr(loops, "vector 2: store.m.2");
-    cr_assert(read && kept && column && write, "%s", loops);
-    cr_expect(read < kept && kept < column && column < write, "%s", loops);
-    free(loops);
-    tiled_close(&c);
+    tiled_expect("transpose", "M=1024,N=512", transposed,
+                 "plain: tiles of 64 x 64 transposed in local memory, vectors of 2",
+                 (const char *const[]){"vector 2: A.copy.load.n.1", "unroll 2: A.copy.store.n.1",
+                                       "unroll 2: A.load.m.2", "vector 2: store.m.2", NULL});
 }
 
 Test(tiled, transpositions)
 {
     tiled_check("transpose", "M=128,N=256", transposed, BB_MAX_TRANSPOSED);
-    tiled_check("transpose", "M=100,N=200", transposed, 2); /* tiles of 50 and 25 */
+    tiled_check("transpose", "M=100,N=200", transposed, 2); /* tiles of 50: no vectors of 4 */
     tiled_check("transpose", "M=109,N=125", transposed, 1); /* beyond the edges: nothing */
     tiled_check("transpose3_201", "I=3,J=64,K=128", transposed, BB_MAX_TRANSPOSED);
     tiled_check("transpose3_210", "I=64,J=3,K=64", transposed, BB_MAX_TRANSPOSED);
@@ -404,18 +412,11 @@ Test(tiled, packed_products_of_a_cpu)
 /* A strip of B is copied once and read for all rows of the group. */
 Test(tiled, packed_columns_around_rows_around_steps)
 {
-    struct tiled_case c = tiled_open("matmul", "M=512,N=512,K=512", packed);
-    cr_assert_str_eq(c.plain[c.first].label,
-                     "plain: groups of 128 rows, 4 x 16 results in registers, packed columns");
-    char *loops = tiled_loops(&c, c.first);
-    const char *strip = strstr(loops, "loop 32: B.load.n.0"),
-               *copy = strstr(loops, "loop 512: B.copy.load.k.0"),
-               *rows = strstr(loops, "loop 32: A.load.m.1"), *steps = strstr(loops, "loop 128: A.load.k.0"),
-               *step = strstr(loops, "unroll 4: A.load.k.1");
-    cr_assert(strip && copy && rows && steps && step, "%s", loops);
-    cr_expect(strip < copy && copy < rows && rows < steps && steps < step, "%s", loops);
-    free(loops);
-    tiled_close(&c);
+    tiled_expect("matmul", "M=512,N=512,K=512", packed,
+                 "plain: groups of 128 rows, 4 x 16 results in registers, packed columns",
+                 (const char *const[]){"loop 32: B.load.n.0", "loop 512: B.copy.load.k.0",
+                                       "loop 32: A.load.m.1", "loop 128: A.load.k.0", "unroll 4: A.load.k.1",
+                                       NULL});
 }
 
 Test(tiled, packed_products)

@@ -252,27 +252,38 @@ static double poor_rank(void *state, const struct mcts_leaf *leaf)
     return asked.starts == 3 ? third : 0;
 }
 
-/* The numbers of the batches that evaluations are of, until 0. */
-static void expect_starts(double rank, const unsigned *starts)
+/* A search with a policy that ranks so. */
+static struct batch_case open_ranked(double (*rank)(void *state, const struct mcts_leaf *leaf),
+                                     unsigned batch)
 {
-    struct mcts_policy poor = POLICY;
-    struct mcts_plugin plugin = PLUGIN;
-    poor.rank = poor_rank;
-    plugin.own = &poor;
-    third = rank;
-    struct batch_case c = open_case(&plugin, 20, 4, false);
+    static struct mcts_policy policy;
+    static struct mcts_plugin plugin;
+    policy = POLICY;
+    policy.rank = rank;
+    plugin = PLUGIN;
+    plugin.own = &policy;
+    return open_case(&plugin, 20, batch, false);
+}
+
+/* `starts`: the numbers of the batches that evaluations are of, until 0. */
+static void expect_starts(double (*rank)(void *state, const struct mcts_leaf *leaf), const unsigned *starts)
+{
+    struct batch_case c = open_ranked(rank, 4);
     for (size_t i = 0; starts[i]; i++) {
         draw(&c, 100);
-        cr_expect_eq(asked.starts, starts[i], "%g, %zu: %u", rank, i, asked.starts);
+        cr_expect_eq(asked.starts, starts[i], "%g, %zu: %u", third, i, asked.starts);
     }
     close_case(&c);
 }
 
 Test(mcts_batch, a_poor_one_ends_after_its_first_evaluation)
 {
-    expect_starts(-10, (const unsigned[]){1, 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 5, 0});
-    expect_starts(-2.1, (const unsigned[]){1, 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 5, 0});
-    expect_starts(-1.9, (const unsigned[]){1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 0});
+    third = -10;
+    expect_starts(poor_rank, (const unsigned[]){1, 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 5, 0});
+    third = -2.1;
+    expect_starts(poor_rank, (const unsigned[]){1, 1, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 5, 0});
+    third = -1.9;
+    expect_starts(poor_rank, (const unsigned[]){1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 0});
 }
 
 /* What the third batch still has after three evaluations is poor. */
@@ -284,17 +295,7 @@ static double falling_rank(void *state, const struct mcts_leaf *leaf)
 
 Test(mcts_batch, ends_in_its_middle)
 {
-    struct mcts_policy poor = POLICY;
-    struct mcts_plugin plugin = PLUGIN;
-    poor.rank = falling_rank;
-    plugin.own = &poor;
-    struct batch_case c = open_case(&plugin, 20, 4, false);
-    static const unsigned starts[] = {1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4};
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
-        draw(&c, 100);
-        cr_expect_eq(asked.starts, starts[i], "%zu: %u", i, asked.starts);
-    }
-    close_case(&c);
+    expect_starts(falling_rank, (const unsigned[]){1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 0});
 }
 
 /* What is usual is what the last 32 evaluations promised: once all promise as little, batches are whole. */
@@ -306,11 +307,7 @@ static double low_rank(void *state, const struct mcts_leaf *leaf)
 
 Test(mcts_batch, is_compared_with_the_last_evaluations)
 {
-    struct mcts_policy poor = POLICY;
-    struct mcts_plugin plugin = PLUGIN;
-    poor.rank = low_rank;
-    plugin.own = &poor;
-    struct batch_case c = open_case(&plugin, 20, 4, false);
+    struct batch_case c = open_ranked(low_rank, 4);
     for (int i = 0; i < 12 + 16; i++) /* three batches, then single evaluations until half of all are low */
         draw(&c, 100);
     unsigned starts = asked.starts;
@@ -324,12 +321,8 @@ Test(mcts_batch, is_compared_with_the_last_evaluations)
 /* Nothing is known of what is usual before eight evaluations. */
 Test(mcts_batch, the_first_ones_are_whole)
 {
-    struct mcts_policy poor = POLICY;
-    struct mcts_plugin plugin = PLUGIN;
-    poor.rank = poor_rank;
-    plugin.own = &poor;
     third = -10;
-    struct batch_case c = open_case(&plugin, 20, 2, false);
+    struct batch_case c = open_ranked(poor_rank, 2);
     for (unsigned i = 0; i < 8; i++) {
         draw(&c, 100);
         cr_expect_eq(asked.starts, i / 2 + 1, "%u: %u", i, asked.starts);
