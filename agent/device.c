@@ -123,6 +123,15 @@ static void get_identity(cl_device_id id, char *out, size_t n)
     }
 }
 
+/* NVIDIA's multiply matrices of half numbers from compute capability 8.0 on as core/codegen writes it. */
+static bool has_matrix_units(cl_device_id id)
+{
+    enum { NV_CAPABILITY_MAJOR = 0x4000, FIRST = 8 };
+    cl_uint major = 0;
+    return !clGetDeviceInfo(id, NV_CAPABILITY_MAJOR, sizeof major, &major, NULL) && major >= FIRST &&
+           opencl_has(id, "cl_nv_device_attribute_query");
+}
+
 static void describe(cl_device_id id, const char *platform, struct device *d)
 {
     memset(d, 0, sizeof *d);
@@ -146,7 +155,8 @@ static void describe(cl_device_id id, const char *platform, struct device *d)
     d->limits.device_fence = cg_fences(platform);
     d->limits.workarounds_off = cg_workarounds_off(platform, d->driver);
     d->no_double = !opencl_has(id, "cl_khr_fp64");
-    d->no_half = !opencl_has(id, "cl_khr_fp16");
+    d->limits.matrix = d->gpu && has_matrix_units(id);
+    d->limits.half_bits = !opencl_has(id, "cl_khr_fp16");
     d->max_alloc_bytes = (int64_t)alloc;
     d->global_bytes = (int64_t)global;
     get_limits(id, d->gpu, &d->limits);

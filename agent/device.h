@@ -20,7 +20,7 @@ struct device {
     int64_t max_alloc_bytes, global_bytes;
     int64_t cache_bytes; /* last-level cache; 0: unknown, as of GPUs, whose drivers tell of others, of agents
                             elsewhere and of described devices */
-    bool no_double, no_half; /* it is known to have no such numbers */
+    bool no_double;      /* it is known to have no such numbers */
     struct bb_device limits;
     char identity[DEVICE_IDENTITY]; /* of a GPU on its machine, whoever looks: UUID or PCI place; "": unknown
                                      */

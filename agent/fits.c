@@ -18,24 +18,15 @@ static struct source_pos place_of(const struct problem *p, const struct bb_buffe
     return p->program->arrays[b - p->backbone->buffers].at;
 }
 
-static bool has_type(const struct problem *p, const struct device *dev, enum scalar_type t, struct diag *d)
-{
-    const bool lacks[SCALAR_TYPE_COUNT] = {[SCALAR_DOUBLE] = dev->no_double, [SCALAR_HALF] = dev->no_half};
-    const struct bb_buffer *b = &p->backbone->buffers[buffer_of(p->backbone, t)];
-    if (!lacks[t] || !bb_uses_type(p->backbone, t)) return true;
-    diag_error(d, place_of(p, b),
-               "%s%s%s is %s, which %s does not support (no %s); declare it as float, or choose another "
-               "device with --device",
-               b->type == t ? "'" : "an intermediate result of '", b->name, "'", scalar_type_name(t),
-               dev->name, t == SCALAR_DOUBLE ? "cl_khr_fp64" : "cl_khr_fp16");
-    return false;
-}
-
 static bool has_types(const struct problem *p, const struct device *dev, struct diag *d)
 {
-    for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
-        if (!has_type(p, dev, (enum scalar_type)t, d)) return false;
-    return true;
+    const struct bb_buffer *b = &p->backbone->buffers[buffer_of(p->backbone, SCALAR_DOUBLE)];
+    if (!dev->no_double || !bb_uses_type(p->backbone, SCALAR_DOUBLE)) return true;
+    diag_error(d, place_of(p, b),
+               "%s%s' is double, which %s does not support (no cl_khr_fp64); declare it as float, or choose "
+               "another device with --device",
+               b->type == SCALAR_DOUBLE ? "'" : "an intermediate result of '", b->name, dev->name);
+    return false;
 }
 
 static bool has_memory(const struct problem *p, const struct device *dev, struct diag *d)

@@ -18,9 +18,17 @@ void wire_libraries(const struct device *dev, char out[WIRE_LIBRARIES])
              msgpack_version());
 }
 
-/* Files of earlier versions have no target (OLD_DEVICE_INTS): all workarounds were on; or they do not know of
- * the fence (TARGET_DEVICE_INTS): no space had a choice that needs it. */
-enum { OLD_DEVICE_INTS = 19, TARGET_DEVICE_INTS = 21, DEVICE_INTS = 22, OPTION_INTS = 5, VECTOR_WIDTHS = 5 };
+/* Files of earlier versions have no target (OLD_DEVICE_INTS): all workarounds were on; they do not know of
+ * the fence (TARGET_DEVICE_INTS), or of bits of half numbers and of matrix units (FENCE_DEVICE_INTS): no
+ * space had a choice that needs it. */
+enum {
+    OLD_DEVICE_INTS = 19,
+    TARGET_DEVICE_INTS = 21,
+    FENCE_DEVICE_INTS = 22,
+    DEVICE_INTS = 24,
+    OPTION_INTS = 5,
+    VECTOR_WIDTHS = 5
+};
 
 struct message_ints wire_device(const struct device *dev, struct arena *a)
 {
@@ -48,6 +56,8 @@ struct message_ints wire_device(const struct device *dev, struct arena *a)
     items[n++] = l->dialect;
     items[n++] = l->workarounds_off;
     items[n++] = l->device_fence;
+    items[n++] = l->half_bits;
+    items[n++] = l->matrix;
     return (struct message_ints){items, n};
 }
 
@@ -87,7 +97,9 @@ static bool read_target(const int64_t *v, struct bb_device *l)
 
 bool wire_read_device(struct message_ints ints, struct device *dev)
 {
-    if (ints.n != DEVICE_INTS && ints.n != TARGET_DEVICE_INTS && ints.n != OLD_DEVICE_INTS) return false;
+    if (ints.n != DEVICE_INTS && ints.n != FENCE_DEVICE_INTS && ints.n != TARGET_DEVICE_INTS &&
+        ints.n != OLD_DEVICE_INTS)
+        return false;
     for (size_t i = 0; i < ints.n; i++)
         if (ints.items[i] < 0) return false;
     const int64_t *v = ints.items;
@@ -106,7 +118,11 @@ bool wire_read_device(struct message_ints ints, struct device *dev)
     for (unsigned i = 0; i < VECTOR_WIDTHS; i++)
         dev->limits.vector_widths[i] = v[14 + i];
     if (ints.n >= TARGET_DEVICE_INTS && !read_target(v + OLD_DEVICE_INTS, &dev->limits)) return false;
-    if (ints.n == DEVICE_INTS) dev->limits.device_fence = v[TARGET_DEVICE_INTS] != 0;
+    if (ints.n >= FENCE_DEVICE_INTS) dev->limits.device_fence = v[TARGET_DEVICE_INTS] != 0;
+    if (ints.n == DEVICE_INTS) {
+        dev->limits.half_bits = v[FENCE_DEVICE_INTS] != 0;
+        dev->limits.matrix = v[FENCE_DEVICE_INTS + 1] != 0;
+    }
     return widths_ascend(&dev->limits) && is_plausible(dev);
 }
 

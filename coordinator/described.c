@@ -20,6 +20,8 @@ bool described_take(const struct perfmodel_device *p, struct device *out)
                                      .nontemporal = p->streams == PERFMODEL_STREAMS_UNKNOWN
                                                         ? cg_streams(p->platform, p->driver) == CG_YES
                                                         : p->streams == PERFMODEL_STREAMS,
+                                     .matrix = p->matrix,
+                                     .half_bits = true, /* which any device can do */
                                      .device_fence = cg_fences(p->platform),
                                      .workarounds_off = cg_workarounds_off(p->platform, p->driver)};
     device_set_widths(&out->limits);

@@ -138,7 +138,7 @@ struct perfmodel *perfmodel_new(const struct backbone *bb, const struct space *s
     m->mapped = m->unmapped == NULL;
     if (m->n_logicals <= PERFMODEL_LOGICALS && bb->n_buffers <= MAX_BUFFERS) model_floor(m);
     if (!m->mapped) return m;
-    m->banks = banks_open(m);
+    if (!m->matrices) m->banks = banks_open(m);
     m->key_words = m->n_logicals * (unsigned)(sizeof(struct tile_domains) / sizeof(uint64_t)) + 1;
     m->key = base_calloc(m->key_words, sizeof *m->key);
     m->kept = base_calloc(BOUND_CACHE, sizeof *m->kept);

@@ -145,7 +145,7 @@ static struct work item_work(const struct costing *c, bool average)
         unsigned steps = average ? PART_STEPS | PART_ANY : PART_STEPS;
         double times = profile_product(p->logicals, p->n_logicals, c->split, steps);
         add_operations(&w, p, times * share);
-        if (!p->load && !p->store) continue;
+        if ((!p->load && !p->store) || p->shared) continue;
         double elements = profile_product(p->distinct, p->n_distinct, c->split, steps) * share;
         uint32_t buffer = p->buffer + (p->store ? MAX_BUFFERS : 0);
         add_to_buffer(per_buffer, buffer, elements / width_of(c, p), &w.accesses);
@@ -263,7 +263,7 @@ static double bundle_amount(const struct costing *c, lane_amount amount)
     if (!find_axes(c, &axes)) return 0;
     for (unsigned i = 0; i < c->m->n_profiles; i++) {
         const struct profile *p = &c->m->profiles[i];
-        if (!p->load || seen[p->buffer]) continue;
+        if (!p->load || p->shared || seen[p->buffer]) continue;
         seen[p->buffer] = true;
         of[axes_of(p, &axes)] += amount(c, p);
     }

@@ -192,6 +192,7 @@ static void read_object(struct reading *r, const json_t *o)
     const json_t *streams = json_object_get(o, "nontemporal");
     if (json_is_boolean(streams))
         r->out->streams = json_is_true(streams) ? PERFMODEL_STREAMS : PERFMODEL_STREAMS_NOT;
+    r->out->matrix = json_is_true(json_object_get(o, "matrix_units"));
     const json_t *all = json_object_get(o, "figures");
     for (int f = 0; f < PERFMODEL_FIGURE_COUNT; f++)
         read_figure(r, all, (enum perfmodel_figure)f);
@@ -244,6 +245,7 @@ bool perfmodel_device_write(const struct perfmodel_device *dev, FILE *out)
                           "platform", dev->platform, "driver", dev->driver, "type", dev->gpu ? "gpu" : "cpu",
                           "date", dev->date, "figures", all);
     if (dev->streams) json_object_set_new(o, "nontemporal", json_boolean(dev->streams == PERFMODEL_STREAMS));
+    if (dev->matrix) json_object_set_new(o, "matrix_units", json_true());
     bool ok = json_dumpf(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 && fputc('\n', out) != EOF;
     json_decref(o);
     return ok;

@@ -69,6 +69,7 @@ struct profile {
     uint8_t distinct[BB_MAX_LOGICALS];          /* those along which it touches other elements for sure */
     double multiplications, additions, special; /* operations an execution */
     bool load, store;
+    bool shared; /* a load of a product that bundles may take in matrices: which work-item reads is open */
     uint32_t buffer, value;
     double element_bytes;
     int unit;   /* logical with unit stride, -1: none */
@@ -115,6 +116,7 @@ struct perfmodel {
     unsigned n_profiles;
     struct profile *profiles;
     bool loads;                    /* what is stored waits for a load */
+    bool matrices;                 /* some product may be in matrices */
     uint32_t *staged_slot;         /* [n_values] */
     struct banks *banks;           /* NULL: nothing can be staged, or another kind of local memory */
     bool mapped;                   /* mappings can be looked at */

@@ -3,11 +3,13 @@
  * operation counts only if it is a new one that depends on every logical dimension of its instruction; of all
  * multiplications and all additions the larger number counts. An element counts once however often it is
  * read. What only a branch of a selection needs, or what follows && or ||, may be left out where it is not
- * taken: it does not count.
+ * taken: it does not count. Of a product that the device may take in matrices no operation and no access of a
+ * work-item counts, only what groups read.
  *
  *     if x < y then sqrt(z) else 0.0     reads x and y; z and the root are not sure to be needed */
 #include <stdlib.h>
 
+#include "core/backbone/matrix.h"
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "perfmodel/model.h"
@@ -307,9 +309,35 @@ static void find_reduced(const struct backbone *bb, struct profile *p)
             p->reduced[p->n_reduced++] = (uint8_t)inst->logicals[i];
 }
 
+/* ---- products in matrices ---- */
+
+static bool has_matrix(const struct perfmodel *m, const struct space_state *root, uint32_t step)
+{
+    uint32_t slot = gpu_slot_matrix(m->space, step);
+    for (uint32_t v = 0; v < space_universe(m->space, slot); v++)
+        if (space_value_code(m->space, slot, v) == GPU_MATRIX_YES) return space_has_value(root, slot, v);
+    return false;
+}
+
+/* Marks the steps that bundles of work-items may take in matrices, and their loads. */
+static void mark_matrices(struct perfmodel *m, bool *marked)
+{
+    struct space_failure why;
+    struct space_state *root = gpu_is_space(m->space) ? space_root(m->space, &why) : NULL;
+    for (uint32_t i = 0; root && i < m->bb->n_insts; i++) {
+        uint32_t loads[2];
+        if (!bb_multiplies_halves(m->bb, i, loads) || !has_matrix(m, root, i)) continue;
+        marked[i] = marked[loads[0]] = marked[loads[1]] = true;
+        m->matrices = true;
+    }
+    if (root) space_state_free(root);
+}
+
 void profiles_make(struct perfmodel *m)
 {
     const struct backbone *bb = m->bb;
+    bool *marked = base_calloc(bb->n_insts + 1, sizeof *marked);
+    mark_matrices(m, marked);
     bool *needed = find_needed(bb);
     m->profiles = base_calloc(bb->n_insts + 1, sizeof *m->profiles);
     for (uint32_t i = 0; i < bb->n_insts; i++) {
@@ -321,12 +349,14 @@ void profiles_make(struct perfmodel *m)
         p->n_logicals = inst->n_logicals;
         for (unsigned j = 0; j < inst->n_logicals && j < BB_MAX_LOGICALS; j++)
             p->logicals[j] = (uint8_t)inst->logicals[j];
-        count_operations(bb, p);
-        find_reduced(bb, p);
+        if (!marked[i]) count_operations(bb, p);
+        if (!marked[i]) find_reduced(bb, p);
+        p->shared = marked[i] && inst->kind == BB_LOAD;
         if (inst->kind == BB_LOAD || inst->kind == BB_STORE) profile_access(bb, p);
         m->loads = m->loads || p->load;
     }
     free(needed);
+    free(marked);
 }
 
 static double part_of(const struct perfmodel_split *s, unsigned parts)

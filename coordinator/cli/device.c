@@ -74,8 +74,10 @@ static void print_compiler(const struct bb_device *limits)
 {
     const struct cg_target target = cg_target_of(limits);
     const char *separator = "";
-    printf("streaming        %s\ndevice fence     %s\nworkarounds      ", limits->nontemporal ? "yes" : "no",
-           limits->device_fence ? "yes" : "no");
+    printf("streaming        %s\ndevice fence     %s\nhalf numbers     %s\nmatrix units     %s\nworkarounds  "
+           "    ",
+           limits->nontemporal ? "yes" : "no", limits->device_fence ? "yes" : "no",
+           limits->half_bits ? "in memory only" : "yes", limits->matrix ? "yes" : "no");
     for (unsigned w = 0; w < CG_WORKAROUND_COUNT; w++) {
         if (!cg_needs(&target, (enum cg_workaround)w)) continue;
         printf("%s%s", separator, cg_workaround_info((enum cg_workaround)w)->name);

@@ -250,6 +250,7 @@ struct bb_candidate {
     int64_t *pad;       /* [n_regions] elements added to the innermost extent */
     uint8_t *stages; /* [n_regions] 2: the copy runs one iteration ahead, in two tiles; 0 or 1: it does not */
     uint8_t *cache;  /* [n_insts] enum bb_cache */
+    bool *matrix;    /* [n_insts] a step that bundles of work-items take together */
 };
 
 struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a);
@@ -267,9 +268,11 @@ struct bb_device {
     unsigned n_vector_widths;
     int64_t vector_widths[5]; /* e.g. 2 4 8 16, ascending */
     bool gpu;
-    bool nontemporal;         /* its compiler has accesses that leave the caches first (an agent asks it) */
-    bool device_fence;        /* its compiler has a fence that orders memory accesses of several groups */
-    unsigned dialect;         /* of its text: enum cg_dialect_id (core/codegen/target.h) */
+    bool nontemporal;  /* its compiler has accesses that leave the caches first (an agent asks it) */
+    bool half_bits;    /* it has no arithmetic on half numbers (cl_khr_fp16): they are bits in memory */
+    bool matrix;       /* a warp multiplies matrices of half numbers (core/codegen/matrix.c) */
+    bool device_fence; /* its compiler has a fence that orders memory accesses of several groups */
+    unsigned dialect;  /* of its text: enum cg_dialect_id (core/codegen/target.h) */
     uint32_t workarounds_off; /* bits 1 << enum cg_workaround: its driver does without; 0: unknown */
 };
 
@@ -291,7 +294,7 @@ struct bb_plain {
     const char *label;             /* "one work-item per row, in vectors of 16" */
     struct bb_decisions decisions; /* which leave little open */
 };
-enum { BB_MAX_PLAIN = 18 }; /* 7 of plain.c; tiled.c 4, panel.c 2, transposed.c 3, packed.c 2 */
+enum { BB_MAX_PLAIN = 22 }; /* 7 of plain.c; matrix.c 4, tiled.c 4, panel.c 2, transposed.c 3, packed.c 2 */
 /* The plain implementations of a program for a device in a GPU space over the backbone; returns their number,
  * texts and decisions in the arena. The space may still refuse one of them. */
 unsigned bb_plain(const struct backbone *bb, const struct space *space, const struct bb_device *device,

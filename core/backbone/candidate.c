@@ -32,6 +32,7 @@ struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a
     c->pad = ARENA_ARRAY(a, int64_t, bb->n_regions + 1);
     c->stages = ARENA_ARRAY(a, uint8_t, bb->n_regions + 1);
     c->cache = ARENA_ARRAY(a, uint8_t, bb->n_insts);
+    c->matrix = ARENA_ARRAY(a, bool, bb->n_insts);
     return c;
 }
 
@@ -184,6 +185,16 @@ static void read_caches(struct reading *r)
     }
 }
 
+static void read_matrices(struct reading *r)
+{
+    for (uint32_t i = 0; i < r->bb->n_insts; i++) {
+        enum gpu_matrix matrix = GPU_MATRIX_NO;
+        if (r->bb->insts[i].kind != BB_STEP) continue;
+        r->open |= !gpu_get_matrix(r->leaf, i, &matrix);
+        r->out->matrix[i] = matrix == GPU_MATRIX_YES;
+    }
+}
+
 bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct bb_candidate *out,
                const char **why)
 {
@@ -198,6 +209,7 @@ bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct
     read_order(&r);
     read_regions(&r);
     read_caches(&r);
+    read_matrices(&r);
     *why = r.open ? "a choice is still open, or the space is of another backbone" : NULL;
     return !r.open;
 }

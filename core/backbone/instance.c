@@ -11,7 +11,10 @@
  * Statement ids are those of backbone.h: instructions first, then dimensions. */
 #include "core/backbone/instance.h"
 
+#include <string.h>
+
 #include "core/backbone/combine.h"
+#include "core/backbone/matrix.h"
 #include "core/base/arena.h"
 #include "core/backbone/seat.h"
 
@@ -228,6 +231,15 @@ static void add_parts(const struct instance *in, uint32_t id)
     }
 }
 
+static void add_matrix(const struct instance *in, uint32_t step)
+{
+    uint32_t loads[2];
+    if (!in->device->matrix || !bb_multiplies_halves(in->bb, step, loads)) return;
+    gpu_set_multiplies(in->data, step, true);
+    for (int i = 0; i < 2; i++)
+        gpu_set_multiplied(in->data, step, in->bb->insts[loads[i]].value, true);
+}
+
 static void add_insts(const struct instance *in)
 {
     for (uint32_t i = 0; i < in->bb->n_insts; i++) {
@@ -245,6 +257,7 @@ static void add_insts(const struct instance *in)
             gpu_set_initial(in->data, i, inst->partner);
             if (inst->scan) gpu_set_scans(in->data, i, true);
             if (inst->n_more) gpu_set_more_parts(in->data, i, inst->n_more);
+            add_matrix(in, i);
         }
         add_tiles_owned(in, i);
     }
@@ -270,6 +283,18 @@ static void add_access_dim(const struct instance *in, const struct bb_inst *inst
     if (unit_stride(bb, inst, dim)) gpu_set_unit_stride(in->data, s, true);
 }
 
+/* Half numbers are moved 16 bytes at a time, too, as the matrix units take them. */
+static void add_widths(const struct instance *in, const struct bb_inst *inst, uint32_t dim)
+{
+    const struct bb_device *dev = in->device;
+    int64_t list[1 + sizeof dev->vector_widths / sizeof dev->vector_widths[0]];
+    unsigned n = dev->n_vector_widths;
+    memcpy(list, dev->vector_widths, n * sizeof *list);
+    if (dev->matrix && inst->type == SCALAR_HALF && (n == 0 || list[n - 1] < BB_HALF_VECTOR))
+        list[n++] = BB_HALF_VECTOR;
+    gpu_set_widths(in->data, dim, list, n);
+}
+
 static void add_dims(const struct instance *in)
 {
     const struct backbone *bb = in->bb;
@@ -278,7 +303,7 @@ static void add_dims(const struct instance *in)
         uint32_t s = statement(in, d);
         gpu_set_tile(in->data, s, bb->dims[d].tile);
         gpu_set_inst(in->data, s, bb->dims[d].inst);
-        gpu_set_widths(in->data, s, in->device->vector_widths, in->device->n_vector_widths);
+        add_widths(in, inst, s);
         if (!is_copy(inst)) gpu_put_main_dim(in->data, s);
         gpu_put_dims_of(in->data, bb->dims[d].inst, s);
         if (inst->kind == BB_LOAD || inst->kind == BB_STORE || is_copy(inst)) add_access_dim(in, inst, d);

@@ -6,6 +6,7 @@
  *     Plain A.tile.x                         TermsOf: A.tile.x */
 #include "core/backbone/instance.h"
 
+#include "core/backbone/matrix.h"
 #include "core/base/arena.h"
 
 /* The object of a coordinate is that of its first term. */
@@ -126,10 +127,13 @@ static void add_latent_lists(const struct instance *in, uint32_t value)
 static void add_pads(const struct instance *in, uint32_t region)
 {
     const struct bb_device *dev = in->device;
-    int64_t list[2 + sizeof dev->vector_widths / sizeof dev->vector_widths[0]] = {0, 1};
+    int64_t list[3 + sizeof dev->vector_widths / sizeof dev->vector_widths[0]] = {0, 1};
+    unsigned n = 2;
     for (unsigned i = 0; i < dev->n_vector_widths; i++)
-        list[2 + i] = dev->vector_widths[i];
-    gpu_set_pads(in->data, region, list, 2 + dev->n_vector_widths);
+        list[n++] = dev->vector_widths[i];
+    bool half = dev->matrix && in->bb->regions[region].type == SCALAR_HALF;
+    if (half && list[n - 1] < BB_HALF_VECTOR) list[n++] = BB_HALF_VECTOR;
+    gpu_set_pads(in->data, region, list, n);
 }
 
 void bb_instance_staging(const struct instance *in)

@@ -12,6 +12,7 @@
 
 #include "core/backbone/backbone.h"
 #include "core/backbone/combine.h"
+#include "core/backbone/matrix.h"
 #include "core/backbone/packed.h"
 #include "core/backbone/panel.h"
 #include "core/backbone/seat.h"
@@ -414,7 +415,8 @@ unsigned bb_plain(const struct backbone *bb, const struct space *space, const st
                   struct arena *a, struct bb_plain out[BB_MAX_PLAIN])
 {
     struct maker m = {.bb = bb, .space = space, .device = device, .arena = a, .out = out};
-    m.n_out = bb_tiled(bb, space, device, a, out);
+    m.n_out = bb_matrix(bb, space, device, a, out);
+    m.n_out += bb_tiled(bb, space, device, a, out + m.n_out);
     m.n_out += bb_panels(bb, space, device, a, out + m.n_out);
     m.n_out += bb_transposed(bb, space, device, a, out + m.n_out);
     m.n_out += bb_packed(bb, space, device, a, out + m.n_out);

@@ -164,6 +164,40 @@ struct tiler_coordinate tiler_coordinate(struct tiler *t, uint32_t value, uint32
     return (struct tiler_coordinate){term, t->bb->insts[v->copy_load].logicals[c]};
 }
 
+/* The axes of a copy: of the work-items across, if there are any, and along. */
+static void walk_items(struct tiler *t, uint32_t copy, const struct tiler_walk *w, unsigned item, bool rows,
+                       bool vectors)
+{
+    bool first = rows && !w->swapped; /* around the other one */
+    if (rows) tiler_axis(t, copy, w->across, item, first ? GPU_MAP_ENCODING_LCL0 : GPU_MAP_ENCODING_FUSED);
+    if (vectors) tiler_axis(t, copy, w->along, 0, first ? GPU_MAP_ENCODING_FUSED : GPU_MAP_ENCODING_LCL0);
+}
+
+bool tiler_walk(struct tiler *t, const struct bb_value *v, int64_t items, const struct tiler_walk *w)
+{
+    const struct bb_logical *along = &t->bb->logicals[w->along], *across = &t->bb->logicals[w->across];
+    int64_t vectors = w->n_along / w->width, times = 1;
+    while (times < w->n_across && (w->n_across % times || vectors * w->n_across > times * items))
+        times++;
+    unsigned item = times > 1 ? 1 : 0, vector = vectors > 1 ? 1 : 0;
+    bool rows = times < w->n_across; /* work-items across, too */
+    if ((!rows && (vectors == 1 || vectors > items)) || across->n_levels < item + rows ||
+        along->n_levels <= vector)
+        return false;
+    tiler_sizes(t, w->across, 0,
+                times > 1 ? (const int64_t[]){times, rows ? w->n_across / times : 0, 0}
+                          : (const int64_t[]){w->n_across, 0, 0});
+    tiler_sizes(t, w->along, 0,
+                vectors > 1 ? (const int64_t[]){vectors, w->width > 1 ? w->width : 0, 0}
+                            : (const int64_t[]){w->width, 0, 0});
+    if (times > 1) tiler_kind(t, v->copy_load, w->across, 0, GPU_DIM_KIND_UNROLL);
+    walk_items(t, v->copy_load, w, item, rows, vectors > 1);
+    if (w->width == 1) return true;
+    tiler_kind(t, v->copy_load, w->along, vector, GPU_DIM_KIND_VECTOR);
+    tiler_kind(t, v->copy_store, w->along, vector, w->kept ? GPU_DIM_KIND_VECTOR : GPU_DIM_KIND_UNROLL);
+    return true;
+}
+
 bool tiler_has_width(const struct tiler *t, int64_t width)
 {
     for (unsigned i = 0; i < t->device->n_vector_widths; i++)

@@ -79,4 +79,16 @@ struct tiler_coordinate {
  * are decided to be around the copy. */
 struct tiler_coordinate tiler_coordinate(struct tiler *t, uint32_t value, uint32_t logical, unsigned outside);
 
+/* How a copy goes over its tile: `width` elements at once along the logical `along`, of n_along; `across` is
+ * the other one. Logicals of the copy. */
+struct tiler_walk {
+    uint32_t along, across;
+    int64_t n_along, n_across, width;
+    bool swapped; /* neighbouring work-items across, not along */
+    bool kept;    /* the tile is stored along `along`, too: vectors */
+};
+/* The copy of a staged value by so many work-items: a vector for each, or several where there are fewer
+ * work-items. false: the levels or the work-items do not fit. */
+bool tiler_walk(struct tiler *t, const struct bb_value *v, int64_t items, const struct tiler_walk *w);
+
 #endif

@@ -122,51 +122,6 @@ static void decide_load(struct tiler *t, const struct side *s)
 
 /* ---- copies ---- */
 
-/* How a copy goes over its tile: `width` elements at once along the logical `along`, of n_along; `across` is
- * the other one. Logicals of the copy. */
-struct walk {
-    uint32_t along, across;
-    int64_t n_along, n_across, width;
-    bool swapped; /* neighbouring work-items across, not along */
-};
-
-/* The axes of a copy: of the work-items across, if there are any, and along. */
-static void decide_items(struct tiler *t, uint32_t copy, const struct walk *w, unsigned item, bool rows,
-                         bool vectors)
-{
-    bool first = rows && !w->swapped; /* around the other one */
-    if (rows) tiler_axis(t, copy, w->across, item, first ? GPU_MAP_ENCODING_LCL0 : GPU_MAP_ENCODING_FUSED);
-    if (vectors) tiler_axis(t, copy, w->along, 0, first ? GPU_MAP_ENCODING_FUSED : GPU_MAP_ENCODING_LCL0);
-}
-
-/* A vector for each work-item, or several where there are fewer work-items. */
-static bool decide_walk(struct tiler *t, const struct bb_value *v, const struct walk *w)
-{
-    const struct bb_logical *along = &t->bb->logicals[w->along], *across = &t->bb->logicals[w->across];
-    int64_t vectors = w->n_along / w->width, items = t->shape.m * t->shape.n;
-    int64_t times = 1;
-    while (times < w->n_across && (w->n_across % times || vectors * w->n_across > times * items))
-        times++;
-    unsigned item = times > 1 ? 1 : 0, vector = vectors > 1 ? 1 : 0;
-    bool rows = times < w->n_across; /* work-items across, too */
-    if ((!rows && (vectors == 1 || vectors > items)) || across->n_levels < item + rows ||
-        along->n_levels <= vector)
-        return false;
-    tiler_sizes(t, w->across, 0,
-                times > 1 ? (const int64_t[]){times, rows ? w->n_across / times : 0, 0}
-                          : (const int64_t[]){w->n_across, 0, 0});
-    tiler_sizes(t, w->along, 0,
-                vectors > 1 ? (const int64_t[]){vectors, w->width > 1 ? w->width : 0, 0}
-                            : (const int64_t[]){w->width, 0, 0});
-    if (times > 1) tiler_kind(t, v->copy_load, w->across, 0, GPU_DIM_KIND_UNROLL);
-    decide_items(t, v->copy_load, w, item, rows, vectors > 1);
-    if (w->width == 1) return true;
-    bool kept = along->of != t->p.k; /* vectors of the tile, too */
-    tiler_kind(t, v->copy_load, w->along, vector, GPU_DIM_KIND_VECTOR);
-    tiler_kind(t, v->copy_store, w->along, vector, kept ? GPU_DIM_KIND_VECTOR : GPU_DIM_KIND_UNROLL);
-    return true;
-}
-
 /* Elements between two rows of the tile that keep the banks of a copy's stores apart, if there is memory. */
 static int64_t padding(const struct tiler *t, const struct bb_value *v)
 {
@@ -191,9 +146,10 @@ static bool decide_copy(struct tiler *t, const struct side *s)
     int64_t pad = rows ? 0 : padding(t, v);
     tiler_decide(t, gpu_act_pad(t->space, v->region, pad));
     tiler_decide(t, gpu_act_stages(t->space, v->region, 2));
-    return decide_walk(t, v,
-                       rows ? &(struct walk){own.copy, k.copy, s->tile, steps, width, false}
-                            : &(struct walk){k.copy, own.copy, steps, s->tile, width, pad == 0});
+    int64_t items = t->shape.m * t->shape.n;
+    return tiler_walk(t, v, items,
+                      rows ? &(struct tiler_walk){own.copy, k.copy, s->tile, steps, width, false, true}
+                           : &(struct tiler_walk){k.copy, own.copy, steps, s->tile, width, pad == 0, false});
 }
 
 /* ---- shapes ---- */

@@ -59,9 +59,7 @@ const char *cg_guard_text(struct cg_emitter *e, const struct cg_guard *g)
     return CG_TEXT(e, "$1 < $2", index_text(e, cg_here(e, g->of)), cg_number(e, g->below));
 }
 
-/* "A[16 * k0 + m3]"; "alpha" of a scalar that is passed by value. */
-static const char *element_text(struct cg_emitter *e, const struct cg_access *x,
-                                const struct index_expr *offset)
+const char *cg_element_text(struct cg_emitter *e, const struct cg_access *x, const struct index_expr *offset)
 {
     struct strbuf b = {0};
     if (x->buffer != BB_NONE && e->p->bb->buffers[x->buffer].by_value) return e->names->buffer[x->buffer];
@@ -86,7 +84,8 @@ static const char *pointer_text(struct cg_emitter *e, const struct cg_access *x,
 {
     bool local = x->region != BB_NONE && e->p->regions[x->region].space == BB_MEM_LOCAL;
     const char *space = local ? e->dialect->local_space : e->dialect->global_space;
-    return CG_TEXT(e, format, space, cg_type_text(e, memory_type(e, x), e->lane->size), element);
+    const char *type = x->words ? e->dialect->half_words : cg_type_text(e, memory_type(e, x), e->lane->size);
+    return CG_TEXT(e, format, space, type, element);
 }
 
 /* Elements between the lanes of an access; INT64_MIN if it is not affine in the lane. */
@@ -100,7 +99,7 @@ static int64_t lane_stride(const struct cg_emitter *e, const struct index_expr *
 static const char *read_element(struct cg_emitter *e, const struct cg_access *x,
                                 const struct index_expr *offset)
 {
-    const char *element = element_text(e, x, offset);
+    const char *element = cg_element_text(e, x, offset);
     return x->streaming ? CG_TEXT(e, e->dialect->stream_load, CG_TEXT(e, "&$1", element)) : element;
 }
 
@@ -203,7 +202,7 @@ static const char *neighbours_text(struct cg_emitter *e, const struct cg_access 
 {
     const struct cg_dialect *d = e->dialect;
     const struct index_expr *first = at_lane(e, x->offset, 0);
-    const char *element = element_text(e, x, first);
+    const char *element = cg_element_text(e, x, first);
     if (!is_aligned(e, first)) return CG_TEXT(e, d->load_vector, cg_number(e, e->lane->size), element);
     const char *pointer = pointer_text(e, x, d->input_pointer, element);
     return CG_TEXT(e, x->streaming ? d->stream_load : "*$1", pointer);
@@ -241,7 +240,7 @@ const char *cg_load_text(struct cg_emitter *e, const struct cg_node *n, bool vec
 static void write_element(struct cg_emitter *e, const struct cg_access *x, const struct index_expr *offset,
                           const char *value)
 {
-    const char *element = element_text(e, x, offset);
+    const char *element = cg_element_text(e, x, offset);
     if (x->streaming)
         cg_fill(e->out, e->dialect->stream_store, (const char *const[]){CG_TEXT(e, "&$1", element), value});
     else
@@ -257,7 +256,7 @@ static void emit_store(struct cg_emitter *e, const struct cg_access *x, const ch
     }
     const struct cg_dialect *d = e->dialect;
     const struct index_expr *first = at_lane(e, x->offset, 0);
-    const char *element = element_text(e, x, first);
+    const char *element = cg_element_text(e, x, first);
     if (is_aligned(e, first)) {
         const char *const parts[] = {pointer_text(e, x, d->output_pointer, element), value};
         cg_fill(e->out, x->streaming ? d->stream_store : "*$1 = $2", parts);

@@ -21,6 +21,7 @@
 static double statements(const struct cg_node *n)
 {
     if (n->type == CG_INST) return 1;
+    if (n->matrix) return cg_matrix_steps(n->matrix);
     double sum = 0;
     for (unsigned i = 0; i < n->n_children; i++)
         sum += statements(n->children[i]) * (cg_peels(n) && !cg_runs_ahead(n->children[i], n) ? 2 : 1);
@@ -36,8 +37,9 @@ struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate
                             const struct cg_target *target, struct arena *a, const char **why)
 {
     static const char *(*const passes[])(struct cg_program *) = {
-        cg_build_tree,   cg_map_axes,       cg_split_reductions, cg_place_memory, cg_place_values,
-        cg_stage_copies, cg_place_barriers, cg_guard_remainders, check_length,    cg_work_around};
+        cg_build_tree,   cg_map_axes,      cg_split_reductions, cg_place_memory,
+        cg_place_values, cg_stage_copies,  cg_place_barriers,   cg_guard_remainders,
+        cg_find_words,   cg_find_matrices, check_length,        cg_work_around};
     struct cg_program *p = ARENA_NEW(a, struct cg_program);
     p->bb = bb;
     p->c = c;
@@ -58,6 +60,7 @@ static double steps(const struct cg_node *n)
 {
     if (n->type == CG_INST) return 1;
     if (n->type == CG_AHEAD && n->first) return 0;
+    if (n->matrix) return cg_matrix_steps(n->matrix);
     double sum = 0;
     for (unsigned i = 0; i < n->n_children; i++)
         sum += steps(n->children[i]);

@@ -302,7 +302,7 @@ void cg_emit_combine(struct cg_emitter *e, const struct cg_node *n)
 
 const char *cg_part_name(struct cg_emitter *e, enum scalar_type type)
 {
-    return CG_TEXT(e, "thresh_part_$1", e->dialect->types[type].name);
+    return CG_TEXT(e, "thresh_part_$1", cg_type_of(&e->p->target, type)->name);
 }
 
 void cg_emit_part_arrays(struct cg_emitter *e)
@@ -310,9 +310,10 @@ void cg_emit_part_arrays(struct cg_emitter *e)
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++) {
         int64_t n = cg_part_elements(e->p, (enum scalar_type)t);
         if (n)
-            cg_line(e, CG_TEXT(e, e->dialect->local_array, e->dialect->types[t].name,
-                               cg_part_name(e, (enum scalar_type)t), cg_number(e, n),
-                               cg_number(e, CG_ALIGNMENT)));
+            cg_line(e,
+                    CG_TEXT(e, e->dialect->local_array, cg_type_of(&e->p->target, (enum scalar_type)t)->name,
+                            cg_part_name(e, (enum scalar_type)t), cg_number(e, n),
+                            cg_number(e, CG_ALIGNMENT)));
     }
 }
 

@@ -217,7 +217,10 @@ static void emit_dim(struct cg_emitter *e, struct cg_node *n)
         emit_loop(e, n);
         break;
     case BB_UNROLL:
-        emit_unrolled(e, n);
+        if (n->matrix)
+            cg_emit_matrix(e, n->matrix);
+        else
+            emit_unrolled(e, n);
         break;
     case BB_VECTOR:
         emit_vector(e, n);
@@ -268,7 +271,7 @@ static const char *format_of(const struct cg_dialect *d, const struct bb_buffer 
 
 static void emit_argument(struct cg_emitter *e, const char *format, enum scalar_type type, const char *name)
 {
-    cg_fill(e->out, format, (const char *const[]){e->dialect->types[type].name, name});
+    cg_fill(e->out, format, (const char *const[]){cg_type_of(&e->p->target, type)->name, name});
 }
 
 static void emit_arguments(struct cg_emitter *e)
@@ -319,11 +322,14 @@ static void emit_signature(struct cg_emitter *e)
 {
     const struct cg_dialect *d = e->dialect;
     const int64_t *n = e->p->local_size;
-    for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
-        if (d->types[t].before && bb_uses_type(e->p->bb, (enum scalar_type)t)) cg_line(e, d->types[t].before);
+    for (int t = 0; t < SCALAR_TYPE_COUNT; t++) {
+        const char *before = cg_type_of(&e->p->target, (enum scalar_type)t)->before;
+        if (before && bb_uses_type(e->p->bb, (enum scalar_type)t)) cg_line(e, before);
+    }
     for (int op = 0; op < SCALAR_OP_COUNT; op++)
         emit_functions(e, (enum scalar_op)op);
     if (cg_group_split(e->p)) cg_line(e, d->fence_before);
+    if (e->p->root->has_matrix) cg_line(e, d->matrix_before);
     const char *const parts[] = {CG_KERNEL_NAME, cg_number(e, n[0]), cg_number(e, n[1]), cg_number(e, n[2])};
     cg_fill(e->out, e->p->global_ids ? d->kernel : d->kernel_in_groups, parts);
     emit_arguments(e);
@@ -332,7 +338,7 @@ static void emit_signature(struct cg_emitter *e)
 
 static void emit_local_array(struct cg_emitter *e, unsigned region)
 {
-    const char *type = e->dialect->types[e->p->bb->regions[region].type].name;
+    const char *type = cg_type_of(&e->p->target, e->p->bb->regions[region].type)->name;
     cg_line(e, CG_TEXT(e, e->dialect->local_array, type, e->names->region[region],
                        cg_number(e, e->p->regions[region].elements), cg_number(e, CG_ALIGNMENT)));
 }

@@ -73,6 +73,10 @@ void cg_emit_combine(struct cg_emitter *e, const struct cg_node *n);
 const char *cg_part_name(struct cg_emitter *e, enum scalar_type type);
 void cg_emit_part_arrays(struct cg_emitter *e);
 
+/* ---- matrix.c ---- */
+
+void cg_emit_matrix(struct cg_emitter *e, const struct cg_matrix *m);
+
 /* ---- groups.c ---- */
 
 /* The arguments for the parts of groups, each after the separator; none if groups have no parts. */
@@ -83,6 +87,8 @@ int64_t cg_group_elements(const struct cg_program *p, const struct cg_split *s, 
 
 /* ---- access.c ---- */
 
+/* "A[16 * k0 + m3]"; "alpha" of a scalar that is passed by value. */
+const char *cg_element_text(struct cg_emitter *e, const struct cg_access *x, const struct index_expr *offset);
 /* An index at this point of the unrolled code. */
 const struct index_expr *cg_here(struct cg_emitter *e, const struct index_expr *x);
 /* `yes` where the guards hold at this point of the unrolled code, `no` elsewhere. */

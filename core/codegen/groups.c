@@ -43,7 +43,7 @@ int64_t cg_group_elements(const struct cg_program *p, const struct cg_split *s, 
 
 static const char *parts_name(struct cg_emitter *e, enum scalar_type type)
 {
-    return CG_TEXT(e, "thresh_parts_$1", e->dialect->types[type].name);
+    return CG_TEXT(e, "thresh_parts_$1", cg_type_of(&e->p->target, type)->name);
 }
 
 void cg_emit_group_arguments(struct cg_emitter *e, const char *separator)
@@ -53,8 +53,9 @@ void cg_emit_group_arguments(struct cg_emitter *e, const char *separator)
     for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
         if (cg_group_scalars(e->p, s, (enum scalar_type)t)) {
             strbuf_add(e->out, separator);
-            strbuf_add(e->out, CG_TEXT(e, e->dialect->shared, e->dialect->types[t].name,
-                                       parts_name(e, (enum scalar_type)t)));
+            strbuf_add(e->out,
+                       CG_TEXT(e, e->dialect->shared, cg_type_of(&e->p->target, (enum scalar_type)t)->name,
+                               parts_name(e, (enum scalar_type)t)));
         }
     strbuf_add(e->out, separator);
     strbuf_add(e->out, CG_TEXT(e, e->dialect->counters, "thresh_arrived"));

@@ -38,14 +38,18 @@ static bool is_word(const struct cg_dialect *d, const char *s)
     return !strcmp(s, CG_KERNEL_NAME) || !strcmp(s, "lanes");
 }
 
+static bool is_vector_of(const char *scalar, const char *s)
+{
+    return scalar && begins_with(s, scalar) && isdigit((unsigned char)s[strlen(scalar)]);
+}
+
 /* float4, int16, ... */
 static bool is_vector_type(const struct cg_dialect *d, const char *s)
 {
-    for (int t = 0; t < SCALAR_TYPE_COUNT; t++) {
-        const char *scalar = d->types[t].name;
-        if (begins_with(s, scalar) && isdigit((unsigned char)s[strlen(scalar)])) return true;
-    }
-    return false;
+    bool is = is_vector_of(d->half_bits.name, s);
+    for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
+        is |= is_vector_of(d->types[t].name, s);
+    return is;
 }
 
 /* Families of names: macros in capitals (M_PI, FLT_MAX), vector types, the dialect's prefixes. */

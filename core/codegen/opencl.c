@@ -58,6 +58,32 @@ static const char modulo[] = "#ifndef THRESH_MOD$2\n"
                              "}\n"
                              "#endif";
 
+/* OpenCL C 1.0 has half numbers in memory alone, without the extension. */
+static const char half_functions[] =
+    "#define THRESH_HALF(n) \\\n"
+    "    float##n thresh_float##n(ushort##n x) { return vload_half##n(0, (const __private half *)&x); } \\\n"
+    "    ushort##n thresh_half##n(float##n x) \\\n"
+    "    { \\\n"
+    "        ushort##n bits; \\\n"
+    "        vstore_half##n##_rte(x, 0, (__private half *)&bits); \\\n"
+    "        return bits; \\\n"
+    "    }\n"
+    "THRESH_HALF()\nTHRESH_HALF(2)\nTHRESH_HALF(4)\nTHRESH_HALF(8)\nTHRESH_HALF(16)";
+
+/* PTX of NVIDIA's devices from compute capability 8.0 on. The address of a row is one of local memory. */
+static const char matrix_functions[] =
+    "#define THRESH_LOAD(kind, to, from) \\\n"
+    "    __asm__ volatile(\"ldmatrix.sync.aligned.m8n8.x4\" kind \".shared.b16 {%0, %1, %2, %3}, [%4];\" \\\n"
+    "                     : \"=r\"((to).x), \"=r\"((to).y), \"=r\"((to).z), \"=r\"((to).w) \\\n"
+    "                     : \"r\"((uint)(size_t)(from)) : \"memory\")\n"
+    "#define thresh_load_matrices(to, from) THRESH_LOAD(\"\", to, from)\n"
+    "#define thresh_load_transposed(to, from) THRESH_LOAD(\".trans\", to, from)\n"
+    "#define thresh_multiply(c0, c1, c2, c3, l, r0, r1) \\\n"
+    "    __asm__(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 \" \\\n"
+    "            \"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" \\\n"
+    "            : \"+f\"(c0), \"+f\"(c1), \"+f\"(c2), \"+f\"(c3) \\\n"
+    "            : \"r\"((l).x), \"r\"((l).y), \"r\"((l).z), \"r\"((l).w), \"r\"(r0), \"r\"(r1))";
+
 const struct cg_dialect cg_opencl = {
     .name = "OpenCL C",
     .types = {[SCALAR_FLOAT] = {"float", "$1f", "$1", NULL, "int"},
@@ -67,6 +93,10 @@ const struct cg_dialect cg_opencl = {
                                "short"},
               [SCALAR_INT] = {"int", "$1", "$1", NULL, "int"},
               [SCALAR_BOOL] = {"int", "$1", "$1", NULL, "int"}},
+    .half_bits = {"ushort", "$1f", "thresh_half($1)", half_functions, "short"},
+    .half_words = "uint4",
+    .half_to_float = "thresh_float$2($1)",
+    .float_to_half = "thresh_half$2($1)",
     .vector_operations = {[SCALAR_LT] = "convert_int$9($1 < $2)",
                           [SCALAR_LE] = "convert_int$9($1 <= $2)",
                           [SCALAR_GT] = "convert_int$9($1 > $2)",
@@ -182,6 +212,11 @@ const struct cg_dialect cg_opencl = {
     .store_vector = "vstore$1($2, 0, &$3)",
     .stream_load = "__builtin_nontemporal_load($1)",
     .stream_store = "__builtin_nontemporal_store($2, $1)",
+    .matrix_before = matrix_functions,
+    .matrix_type = "uint4",
+    .matrix_load = "thresh_load_matrices($1, $2);",
+    .matrix_load_transposed = "thresh_load_transposed($1, $2);",
+    .matrix_multiply = "thresh_multiply($1, $2, $3, $4, $5, $6, $7);",
     .words = words,
     .prefixes = prefixes,
 };

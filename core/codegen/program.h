@@ -34,6 +34,22 @@ struct cg_guard {
     int64_t sure;                  /* rest <= sure proves the guard; -1: nothing does */
 };
 
+/* An array of a product in matrices (matrix.c). */
+struct cg_matrix_side {
+    uint32_t load;
+    struct cg_node *lanes, *registers, *loaded; /* of the bundle; of the results; of the load */
+    uint32_t lane_tile;
+    int64_t lane, apart, step; /* elements between lanes, registers and steps */
+    bool transposed;           /* rows are lanes, not steps */
+};
+
+/* A step that bundles of work-items take together. */
+struct cg_matrix {
+    uint32_t step;
+    struct cg_node *steps; /* the UNROLL dimension of the reduction */
+    struct cg_matrix_side left, right;
+};
+
 struct cg_node {
     enum cg_node_type type;
     uint32_t id;
@@ -56,10 +72,12 @@ struct cg_node {
     unsigned n_guards;   /* DIM: what is inside runs only if all hold; INST: a store or a step is executed, a
                             load   reads memory, otherwise its register gets 0 */
     struct cg_guard *guards;
+    const struct cg_matrix *matrix; /* DIM: bundles do what its copies do; NULL: they do not */
     bool fence_local, fence_global; /* BARRIER */
     struct cg_node *loop; /* AHEAD: what is inside is of the loop's next iteration (stages.c). All AHEAD of a
                              loop have one id, whose variable is that iteration */
     bool first;           /* AHEAD: before the loop, of iteration 0; its children have other parents */
+    bool has_matrix;      /* some node below is a product in matrices (matrix.c) */
     bool has_barrier;     /* some node below is a barrier, or combines parts with barriers */
 };
 
@@ -73,6 +91,7 @@ struct cg_access {
                           is beyond its region there, and guarded (remainder.c) */
     const struct index_guard *guards;
     double otherwise;
+    bool words;        /* a copy of eight half numbers as four words (words.c) */
     bool streaming;    /* used once: leaves the caches first */
     unsigned n_clamps; /* loads: indices that are at most below - 1, where what they read is not used */
     struct cg_clamp {
@@ -91,6 +110,7 @@ struct cg_value {
     int64_t registers;      /* product of the sizes */
     struct cg_node *vector; /* the VECTOR axis; NULL: scalars, also if an axis is VECTOR */
     struct cg_node *scope;  /* the node whose braces hold all uses */
+    bool words;             /* a vector of half numbers is words (words.c) */
     bool declared_inline;   /* declared where it is made */
 };
 
@@ -149,6 +169,8 @@ const char *cg_place_values(struct cg_program *p);     /* values.c: registers, c
 const char *cg_stage_copies(struct cg_program *p);     /* stages.c: copies that run one iteration ahead */
 const char *cg_place_barriers(struct cg_program *p);   /* barrier.c */
 const char *cg_guard_remainders(struct cg_program *p); /* remainder.c: guards of what was rounded up */
+const char *cg_find_words(struct cg_program *p);       /* words.c: vectors of half numbers that are copied */
+const char *cg_find_matrices(struct cg_program *p);    /* matrix.c: steps that bundles of work-items take */
 const char *cg_work_around(struct cg_program *p);      /* workaround.c: barriers for faulty drivers */
 
 /* Variables of indices: node ids, then data. */
@@ -180,6 +202,10 @@ bool cg_runs_ahead(const struct cg_node *n, const struct cg_node *loop);
 /* Whether copies run ahead of the loop and its last iteration, which copies nothing, is after it in the text
  * (stages.c). A loop whose number of iterations depends on others around it does not peel. */
 bool cg_peels(const struct cg_node *loop);
+/* Whether rows of so many elements along a node, whose stride is 1, begin at multiples of their length. */
+bool cg_has_rows(struct cg_program *p, const struct cg_access *x, const struct cg_node *along, int64_t row);
+/* Statements of a work-item for a product in matrices. */
+double cg_matrix_steps(const struct cg_matrix *m);
 int64_t cg_items_per_group(const struct cg_program *p);
 /* What the sizes of a logical's tiles multiply to. */
 int64_t cg_span(const struct cg_program *p, uint32_t logical);

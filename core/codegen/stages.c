@@ -19,7 +19,8 @@
  *                                            A.cs [A.tile]        registers to tile (k0 + 1) % 2
  *
  * In the text the last iteration is after the loop, without the copies (emit.c: emit_last()), unless the
- * loop's end depends on loops around it.
+ * loop's end depends on loops around it. Around products in matrices a condition is around the copies instead:
+ * without it NVIDIA's compiler moves the loads behind the arithmetic, to have fewer registers.
  *
  * The three new nodes are of type AHEAD and have one id: their variable is the iteration that the copy is
  * for. In the copy's accesses it stands for the loop's own, so that its range is that of the loop. All copies
@@ -156,7 +157,7 @@ static const char *run_ahead(struct cg_program *p, const struct bb_value *v)
 bool cg_peels(const struct cg_node *loop)
 {
     return loop->type == CG_DIM && loop->kind == BB_LOOP && cg_runs_ahead(loop->children[0], loop) &&
-           loop->n_guards == 0;
+           loop->n_guards == 0 && !loop->has_matrix;
 }
 
 struct cg_node *cg_staged_loop(const struct cg_program *p, const struct bb_value *v)

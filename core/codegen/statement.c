@@ -12,11 +12,6 @@
 
 #include "core/base/arena.h"
 
-static int64_t width_of(const struct cg_value *v)
-{
-    return v->vector ? v->vector->size : 1;
-}
-
 /* The text of the buffer, in the scratch arena; frees the buffer. */
 const char *cg_keep(struct cg_emitter *e, struct strbuf *b)
 {
@@ -40,7 +35,7 @@ const char *cg_number(struct cg_emitter *e, int64_t n)
 /* "float", "float4" (width > 1). */
 const char *cg_type_text(struct cg_emitter *e, enum scalar_type type, int64_t width)
 {
-    const char *scalar = e->dialect->types[type].name;
+    const char *scalar = cg_type_of(&e->p->target, type)->name;
     return width <= 1 ? scalar : CG_TEXT(e, e->dialect->vector_type, scalar, cg_number(e, width));
 }
 
@@ -67,6 +62,13 @@ void cg_unfix(struct cg_emitter *e, const struct cg_node *n)
 }
 
 /* ---- registers ---- */
+
+/* The type of the variables of a part. */
+static const char *variable_type(struct cg_emitter *e, const struct cg_value *v, unsigned part)
+{
+    if (v->words) return e->dialect->half_words;
+    return cg_type_text(e, bb_part_type(&e->p->bb->insts[v->inst], part), v->vector ? v->vector->size : 1);
+}
 
 static const char *component_text(struct cg_emitter *e, const char *vector, int64_t lane)
 {
@@ -169,7 +171,7 @@ void cg_emit_declaration(struct cg_emitter *e, const struct cg_value *v)
     for (unsigned part = 0; part < bb_parts(&e->p->bb->insts[v->inst]); part++) {
         bool first = true;
         strbuf_indent(e->out, e->indent);
-        strbuf_add(e->out, cg_type_text(e, part_type(e, v, part), width_of(v)));
+        strbuf_add(e->out, variable_type(e, v, part));
         declare(e, v, part, 0, digits, &first);
         strbuf_add(e->out, ";\n");
     }
@@ -187,7 +189,7 @@ static const char *number_text(struct cg_emitter *e, enum scalar_type type, doub
     if (type == SCALAR_INT || type == SCALAR_BOOL) return cg_number(e, (int64_t)c);
     const char *text = arena_printf(e->scratch, type == SCALAR_DOUBLE ? "%.17g" : "%.9g", c);
     if (!strpbrk(text, ".e")) text = CG_TEXT(e, "$1.0", text);
-    return CG_TEXT(e, d->types[type].literal, text);
+    return CG_TEXT(e, cg_type_of(&e->p->target, type)->literal, text);
 }
 
 /* A sign stands in parentheses: "--" would be a decrement. */
@@ -195,13 +197,37 @@ const char *cg_constant_text(struct cg_emitter *e, enum scalar_type type, double
 {
     const char *text = number_text(e, type, c);
     if (text[0] == '-') text = CG_TEXT(e, "($1)", text);
-    text = CG_TEXT(e, e->dialect->types[type].constant, text);
+    text = CG_TEXT(e, cg_type_of(&e->p->target, type)->constant, text);
     return vector ? CG_TEXT(e, e->dialect->broadcast, cg_type_text(e, type, e->lane->size), text) : text;
+}
+
+/* An operation on half numbers that are bits: that on float. Results of one operation are as exact as if
+ * they were rounded once, except those of fma. */
+static const char *bits_operation_text(struct cg_emitter *e, const struct bb_node *n, const char **operands,
+                                       bool vector)
+{
+    const struct bb_node on_float = {.kind = BB_NODE_OP, .type = SCALAR_FLOAT, .op = n->op};
+    const char *width = vector ? cg_number(e, e->lane->size) : "", *floats[SCALAR_MAX_ARITY];
+    for (unsigned i = 0; i < scalar_op_arity(n->op); i++)
+        floats[i] = i < scalar_op_first(n->op) ? operands[i]
+                                               : CG_TEXT(e, e->dialect->half_to_float, operands[i], width);
+    const char *text = n->op == SCALAR_TO_FLOAT || n->op == SCALAR_TO_HALF
+                           ? floats[0]
+                           : cg_operation_text(e, &on_float, floats, vector);
+    bool half = scalar_op_gives(n->op, SCALAR_HALF) == SCALAR_HALF;
+    return half ? CG_TEXT(e, e->dialect->float_to_half, text, width) : text;
 }
 
 const char *cg_operation_text(struct cg_emitter *e, const struct bb_node *n, const char **operands,
                               bool vector)
 {
+    if (e->p->target.half_bits) {
+        const struct bb_node to_float = {.kind = BB_NODE_OP, .type = n->type, .op = SCALAR_TO_FLOAT};
+        if (n->type == SCALAR_HALF) return bits_operation_text(e, n, operands, vector);
+        if (n->op == SCALAR_TO_HALF)
+            return CG_TEXT(e, e->dialect->float_to_half, cg_operation_text(e, &to_float, operands, vector),
+                           vector ? cg_number(e, e->lane->size) : "");
+    }
     const struct cg_dialect *d = e->dialect;
     const char *format = vector ? d->vector_operations[n->op] : NULL;
     const char *parts[9] = {[7] = d->types[n->type].mask, [8] = vector ? cg_number(e, e->lane->size) : ""};
@@ -372,12 +398,10 @@ static void emit_results(struct cg_emitter *e, uint32_t inst, const struct cg_op
 static const char *target_text(struct cg_emitter *e, uint32_t inst, const struct cg_operand *target,
                                unsigned part, bool vector, bool is_const)
 {
-    const struct bb_inst *in = &e->p->bb->insts[inst];
     const struct cg_value *v = &e->p->values[inst];
     const char *text = operand_text(e, target, part, vector);
-    if (in->kind == BB_STEP || !v->declared_inline) return text;
-    const char *type = cg_type_text(e, bb_part_type(in, part), width_of(v));
-    return CG_TEXT(e, "$1$2 $3", is_const ? "const " : "", type, text);
+    if (e->p->bb->insts[inst].kind == BB_STEP || !v->declared_inline) return text;
+    return CG_TEXT(e, "$1$2 $3", is_const ? "const " : "", variable_type(e, v, part), text);
 }
 
 /* A load of lanes that may be beyond an extent. */

@@ -89,7 +89,8 @@ const struct cg_workaround_info *cg_workaround_info(enum cg_workaround w)
 struct cg_target cg_target_of(const struct bb_device *device)
 {
     CHECK(device->dialect < CG_DIALECTS);
-    return (struct cg_target){dialects[device->dialect], device->workarounds_off, device->max_work_group};
+    return (struct cg_target){dialects[device->dialect], device->workarounds_off, device->max_work_group,
+                              device->half_bits};
 }
 
 bool cg_needs(const struct cg_target *t, enum cg_workaround w)
@@ -101,6 +102,11 @@ bool cg_has_width(const struct cg_target *t, int64_t width)
 {
     bool power_of_two = width > 1 && (width & (width - 1)) == 0;
     return power_of_two && width <= UINT32_MAX && (t->dialect->vector_widths & (unsigned)width);
+}
+
+const struct cg_type_text *cg_type_of(const struct cg_target *t, enum scalar_type type)
+{
+    return type == SCALAR_HALF && t->half_bits ? &t->dialect->half_bits : &t->dialect->types[type];
 }
 
 void cg_fill(struct strbuf *out, const char *format, const char *const *args)

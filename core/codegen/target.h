@@ -39,6 +39,12 @@ struct cg_dialect {
     const char *name; /* "OpenCL C" */
 
     struct cg_type_text types[SCALAR_TYPE_COUNT];
+    /* Half numbers as their bits, on devices that have no arithmetic on them (cg_target.half_bits).
+     * Operations are in float; numbers and bits are converted by functions: operand $1, width $2 of vectors,
+     * "" of scalars. */
+    struct cg_type_text half_bits;
+    const char *half_to_float, *float_to_half;
+    const char *half_words; /* the type of eight of them that are copied (words.c); NULL: none */
     /* Operations by their last operand: a vector, an int (scalar or vector) or else, the first of these that
      * is not NULL. Operands $1 $2 $3, mask $8 of the last one's type, width $9 of vectors, "" of scalars. A
      * bool is an int that is not 0. */
@@ -79,6 +85,13 @@ struct cg_dialect {
     const char *store_vector; /* width $1, value $2, first element $3; without the semicolon */
     /* Accesses that leave the caches first; used if bb_device.nontemporal is set. Pointer $1, value $2. */
     const char *stream_load, *stream_store;
+
+    /* Matrices that bundles of 32 work-items load and multiply (matrix.c); NULL: they do not. */
+    const char *matrix_before;                        /* text before a kernel that has some */
+    const char *matrix_type;                          /* of a work-item's elements of four matrices */
+    const char *matrix_load, *matrix_load_transposed; /* statement: variable $1, pointer to a row $2 */
+    const char *matrix_multiply; /* statement: results $1 $2 $3 $4; the left matrices are in variable $5, the
+                                    right ones are $6 and $7 */
 
     const char *const *words;    /* that no variable may be called; the last is NULL */
     const char *const *prefixes; /* that no variable's name may begin with; the last is NULL */
@@ -138,11 +151,13 @@ struct cg_target {
     uint32_t workarounds_off; /* bits 1 << enum cg_workaround; 0: an unknown driver, all are on */
     int64_t
         part_elements; /* of an array for parts of reductions at least, if the group has fewer work-items */
+    bool half_bits;    /* half numbers are their bits */
 };
 
 struct cg_target cg_target_of(const struct bb_device *device);
 bool cg_needs(const struct cg_target *t, enum cg_workaround w);
 bool cg_has_width(const struct cg_target *t, int64_t width); /* of vectors */
+const struct cg_type_text *cg_type_of(const struct cg_target *t, enum scalar_type type);
 
 /* Appends the format with $1 to $9 replaced by args[0] to args[8]. */
 void cg_fill(struct strbuf *out, const char *format, const char *const *args);

@@ -7,7 +7,7 @@ CUDA module and launched in a graph, too:
     call = own_kernel.load("thresh-out")     best.json and host.c as `thresh tune --out` writes them
     call()                                   launches it on PyTorch's current stream
 
-For programs of one kernel whose inputs and outputs are floats.
+For programs of one kernel whose inputs and outputs are floats or half numbers.
 """
 import ctypes
 import json
@@ -55,13 +55,16 @@ def ptx(text):
     return re.sub(rb"mov\.[bu](32|64)(\s+%\w+), %envreg\d+;", rb"mov.b\1\2, 0;", text)
 
 
-def arguments(host):
-    """The kernel's arguments, random: buffers and numbers in the order of host.c."""
+def arguments(host, text):
+    """The kernel's arguments, random: buffers and numbers in the order of host.c; types as in the kernel's text."""
+    types = re.findall(r"__global (?:const |volatile )?(\w+) \*", text)
     for line in host.splitlines():
         buffer = re.search(r"cl_mem buffer\d+ = make_buffer\(context, (\d+), ", line)
         number = re.search(r"cl_float value\d+ = ", line)
         if buffer:
-            yield torch.rand(int(buffer[1]) // 4, device="cuda") * 2 - 1
+            half = types.pop(0) in ("half", "ushort")
+            numbers = torch.rand(int(buffer[1]) // (2 if half else 4), device="cuda") * 2 - 1
+            yield numbers.half() if half else numbers
         elif number:
             yield 0.5
 
@@ -72,7 +75,7 @@ def load(folder):
     if "opencl" not in best:
         raise RuntimeError(f"{folder}: a sequence of kernels")
     with open(f"{folder}/host.c") as file:
-        values = list(arguments(file.read()))
+        values = list(arguments(file.read(), best["opencl"]))
     cuda = ctypes.CDLL("libcuda.so.1")
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     torch.cuda.synchronize()

@@ -6,7 +6,7 @@ A peer is captured in a CUDA graph of 20 calls, which is replayed 11 times after
 divided by the calls. Inputs are uniform in [-1, 1], TF32 is off.
 
     copy:BYTES             a copy on the device that reads and writes BYTES together
-    matmul:M,N,K  gemv:M,N  dot:N  sum:N  argmax:M,N  softmax:M,N  layer_norm:M,N
+    matmul:M,N,K  half_matmul:M,N,K (of half numbers)  gemv:M,N  dot:N  sum:N  argmax:M,N  softmax:M,N  layer_norm:M,N
     conv:BATCH,IN,OUT,HW   a convolution of 3 x 3 with padding 1; conv_nhwc: the same in the layout "channels last"
     own:FOLDER             the kernel that `thresh tune --out FOLDER` found (own_kernel.py), launched and timed like the others
 """
@@ -33,6 +33,12 @@ def copy(size):
 
 def matmul(m, n, k):
     a, b, c = uniform(m, k), uniform(k, n), torch.empty(m, n, device="cuda")
+    return lambda: torch.matmul(a, b, out=c)
+
+
+def half_matmul(m, n, k):
+    a, b = uniform(m, k).half(), uniform(k, n).half()
+    c = torch.empty(m, n, device="cuda", dtype=torch.half)
     return lambda: torch.matmul(a, b, out=c)
 
 
@@ -76,7 +82,7 @@ def conv_nhwc(*sizes):
     return conv(*sizes, layout=torch.channels_last)
 
 
-PEERS = {"copy": copy, "matmul": matmul, "gemv": gemv, "dot": dot, "sum": total, "argmax": argmax,
+PEERS = {"copy": copy, "matmul": matmul, "half_matmul": half_matmul, "gemv": gemv, "dot": dot, "sum": total, "argmax": argmax,
          "softmax": softmax, "layer_norm": layer_norm, "conv": conv, "conv_nhwc": conv_nhwc}
 
 

@@ -224,9 +224,9 @@ Test(agent_evaluate, says_which_numbers_the_device_has_not)
     enum { TYPES = 2 };
     static const struct {
         enum scalar_type type;
-        const char *extension, *message;
+        const char *extension, *message; /* NULL: a device without it has the numbers in memory */
     } cases[TYPES] = {{SCALAR_DOUBLE, "cl_khr_fp64", "does not support double (cl_khr_fp64)"},
-                      {SCALAR_HALF, "cl_khr_fp16", "does not support half (cl_khr_fp16)"}};
+                      {SCALAR_HALF, NULL, ""}};
     const struct verify_tolerance tolerance[VERIFY_EXTREME] = {{.exact = true}, {.exact = true}};
     struct device dev;
     bool starts[TYPES];
@@ -242,8 +242,8 @@ Test(agent_evaluate, says_which_numbers_the_device_has_not)
         diag_free(d);
     }
     for (int i = 0; i < TYPES; i++)
-        cr_expect_eq(starts[i], opencl_has(opencl_device(dev.index), cases[i].extension), "%s",
-                     cases[i].extension);
+        cr_expect_eq(starts[i],
+                     !cases[i].extension || opencl_has(opencl_device(dev.index), cases[i].extension), "%d", i);
     cr_expect(!opencl_has(opencl_device(dev.index), "cl_khr_fp"), "the beginning of a word is none");
 }
 

@@ -100,7 +100,7 @@ static const struct cg_dialect cuda_like = {
     .prefixes = prefixes,
 };
 
-static const struct cg_target cuda_target = {&cuda_like, EVERY, 0};
+static const struct cg_target cuda_target = {.dialect = &cuda_like, .workarounds_off = EVERY};
 
 static void text_is(const struct backbone *bb, const struct bb_candidate *c, struct arena *a,
                     const char *expected)

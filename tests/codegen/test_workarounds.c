@@ -65,7 +65,7 @@ static bool concerns(enum cg_workaround w)
 /* run_with() without the workaround, in a child process; WRONG if the driver ends it. */
 static int run_without(const struct product *x, enum cg_workaround w)
 {
-    const struct cg_target target = {&cg_opencl, 1u << w, 0};
+    const struct cg_target target = {.dialect = &cg_opencl, .workarounds_off = 1u << w};
     pid_t pid = fork();
     cr_assert_geq(pid, 0);
     if (pid == 0) {

@@ -45,6 +45,23 @@ static const char reals[] =
     "  if k == 29 then (if double(x) < double(y) then 1.0 else 2.0) else min(x, y) / max(x, abs(y))\n"
     "output map(f, zip(x, y, k))\n";
 
+/* On a device without cl_khr_fp16 they are bits in memory, and the arithmetic is in float. */
+static const char halves[] =
+    "size N\n"
+    "input x: [half]N in 0.25..4\n"
+    "input y: [half]N in -3..3\n"
+    "input k: [int]N in 0..19\n"
+    "fun f(x, y, k) =\n"
+    "  if k == 0 then x + y else if k == 1 then x - y else if k == 2 then x * y else if k == 3 then y / x "
+    "else\n"
+    "  if k == 4 then fma(x, y, y) else if k == 5 then min(x, y) else if k == 6 then max(x, y) else\n"
+    "  if k == 7 then -x else if k == 8 then abs(y) else if k == 9 then (if x < y then y else x + y) else\n"
+    "  if k == 10 then half(float(x) * 1.5) else if k == 11 then half(double(y)) else if k == 12 then "
+    "half(k) else\n"
+    "  if k == 13 then half(int(y)) else if k == 14 then sqrt(x) else if k == 15 then floor(y) else\n"
+    "  if k == 16 then round(y) else if k == 17 then sign(y) else if k == 18 then exp(y) else half(0.5) * x\n"
+    "output map(f, zip(x, y, k))\n";
+
 /* The naive kernel, whose results the interpreter checks, and a random implementation. */
 static void scalars_check(const char *name, const char *text, const char *sizes)
 {
@@ -94,12 +111,19 @@ Test(scalars_run, reals, .timeout = 120)
     scalars_check("reals", reals, "N=61");
 }
 
+Test(scalars_run, halves, .timeout = 120)
+{
+    scalars_check("halves", halves, "N=64");
+    scalars_check_kernel("half_gemv", "M=16,N=32");
+    scalars_check_kernel("half_matmul", "M=8,N=16,K=8");
+}
+
 Test(scalars_run, kernels, .timeout = 120)
 {
     scalars_check_kernel("black_scholes", "N=8");
 }
 
-/* A device without half refuses the arrays; the interpreter and the text have them. */
+/* The text for a device that has arithmetic on them. */
 Test(scalars_run, halves_are_summed_in_floats)
 {
     struct e2e_fixture f;

@@ -1,0 +1,326 @@
+/* Products of half numbers in matrices (core/backbone/matrix.h, core/codegen/matrix.c): which programs have
+ * them, that the loop program computes the product, and that the text's instructions give each work-item the
+ * results that the loop program gives it. No device here multiplies matrices: what the instructions do is
+ * written down a second time, after the PTX ISA ("Warp-level matrix instructions": ldmatrix, mma.m16n8k16).
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/contend.h"
+#include "core/backbone/matrix.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/codegen/program.h"
+#include "core/lift/interpret.h"
+#include "core/pipeline/problem.h"
+#include "mcts/prior.h"
+#include "tests/fixture/kernel.h"
+
+extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
+
+static const struct bb_device matrix_device = {.gpu = true,
+                                               .max_work_group = 1024,
+                                               .max_work_item = {1024, 1024, 64},
+                                               .local_bytes = 49152,
+                                               .n_vector_widths = 2,
+                                               .vector_widths = {2, 4},
+                                               .half_bits = true,
+                                               .matrix = true};
+
+/* B is transposed: its rows are along k. */
+static const char matrix_of_rows[] =
+    "size M, N, K\ninput A: [[half]K]M\ninput B: [[half]K]N\nfun product(a, b) = float(a) * float(b)\n"
+    "output map(fun row -> map(fun column -> sum(map(product, zip(row, column))), B), A)\n";
+/* A is transposed: neither has what the right matrix needs, so that the copy of A turns it. */
+static const char matrix_of_columns[] =
+    "size M, N, K\ninput A: [[half]M]K\ninput B: [[half]N]K\nfun product(a, b) = float(a) * float(b)\n"
+    "output map(fun row -> map(fun column -> sum(map(product, zip(row, column))), transpose(B)), "
+    "transpose(A))\n";
+
+struct matrix_case {
+    struct arena *arena;
+    struct diag *diag;
+    struct problem *problem;
+    struct mcts_prior *prior;
+    unsigned n_plain, n; /* all plain ones; the first of them, in matrices */
+    struct contend_plain plain[BB_MAX_PLAIN];
+};
+
+static struct matrix_case matrix_open(const char *kernel, const char *sizes, const struct bb_device *device)
+{
+    size_t length;
+    struct matrix_case c = {.arena = arena_new(), .diag = diag_new()};
+    char *text = kernel_read(kernel, &length);
+    c.problem = problem_new("matrix.lift", text, sizes, device, NULL, c.diag);
+    cr_assert_not_null(c.problem, "%s", kernel);
+    const struct mcts_fact facts[] = {
+        {"gpu", 1}, {"compute_units", 132}, {"max_work_group", 1024}, {"results", 0}};
+    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
+    cr_assert_not_null(c.prior);
+    c.n_plain = contend_plain(c.problem, NULL, 0, c.prior, 0, c.plain);
+    while (c.n < c.n_plain && strstr(c.plain[c.n].label, "in matrices"))
+        c.n++;
+    free(text);
+    return c;
+}
+
+static void matrix_close(struct matrix_case *c)
+{
+    for (unsigned i = 0; i < c->n_plain; i++)
+        contend_plain_clear(&c->plain[i]);
+    mcts_prior_free(c->prior);
+    problem_free(c->problem);
+    diag_free(c->diag);
+    arena_free(c->arena);
+}
+
+/* The loop program of a plain implementation; NULL: the code generator refuses it, with the reason. */
+static struct cg_program *matrix_build(struct matrix_case *c, unsigned i, const char **why)
+{
+    const struct cg_target target = cg_target_of(&matrix_device);
+    const struct backbone *bb = c->problem->backbone;
+    struct bb_candidate *candidate = bb_candidate_new(bb, c->arena);
+    struct space_state *leaf = problem_replay(c->problem, c->plain[i].actions, c->plain[i].n_actions, why);
+    cr_assert(leaf && bb_decode(bb, leaf, candidate, why), "%s: %s", c->plain[i].label, *why);
+    space_state_free(leaf);
+    return cg_build(bb, candidate, &target, c->arena, why);
+}
+
+static void matrix_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
+{
+    struct matrix_case c = matrix_open(kernel, sizes, device);
+    cr_expect_eq(c.n, n, "%s %s: %u", kernel, sizes, c.n);
+    matrix_close(&c);
+}
+
+Test(matrix, products_of_half_numbers)
+{
+    struct bb_device without = matrix_device, narrow = matrix_device;
+    without.matrix = false;
+    narrow.local_bytes = 32768;
+    matrix_count("half_matmul", "M=256,N=256,K=64", &matrix_device, BB_MAX_MATRIX);
+    matrix_count("half_matmul", "M=128,N=192,K=64", &matrix_device, 1); /* one block of 128, three of 64 */
+    matrix_count("half_matmul", "M=250,N=256,K=64", &matrix_device, 0);
+    matrix_count("half_matmul", "M=256,N=256,K=64", &without, 0);
+    matrix_count("half_matmul", "M=256,N=256,K=64", &narrow, 2); /* two tiles of 128 x 128 have no room */
+    matrix_count(matrix_of_rows, "M=256,N=256,K=64", &matrix_device, BB_MAX_MATRIX);
+    matrix_count(matrix_of_columns, "M=256,N=256,K=64", &matrix_device, BB_MAX_MATRIX);
+    matrix_count("half_gemv", "M=256,N=256", &matrix_device, 0);
+    matrix_count("matmul", "M=256,N=256,K=64", &matrix_device, 0);
+}
+
+/* ---- what the loop program computes ---- */
+
+static void matrix_interpret(const char *kernel, const char *sizes)
+{
+    struct matrix_case c = matrix_open(kernel, sizes, &matrix_device);
+    const struct backbone *bb = c.problem->backbone;
+    double **buffers = ARENA_ARRAY(c.arena, double *, bb->n_buffers);
+    uint32_t output = 0;
+    for (uint32_t b = 0; b < bb->n_buffers; b++) {
+        buffers[b] = ARENA_ARRAY(c.arena, double, bb->buffers[b].elements);
+        for (int64_t j = 0; j < bb->buffers[b].elements; j++)
+            buffers[b][j] = (double)((j * 7 + b * 3) % 11) - 5;
+        if (bb->buffers[b].output) output = b;
+    }
+    double *expected = ARENA_ARRAY(c.arena, double, bb->buffers[output].elements);
+    lift_interpret(bb->program, (const double *const *)buffers, output, expected);
+    const char *why = "";
+    struct cg_program *p = matrix_build(&c, c.n - 1, &why); /* the smallest */
+    cr_assert(p, "%s", why);
+    struct cg_check check = cg_interpret(p, buffers);
+    cr_assert_eq(check.fault, CG_OK, "%s", check.where);
+    for (int64_t j = 0; j < bb->buffers[output].elements; j++)
+        cr_assert_eq(buffers[output][j], expected[j], "element %lld is %g, not %g", (long long)j,
+                     buffers[output][j], expected[j]);
+    matrix_close(&c);
+}
+
+Test(matrix, loop_programs_compute_the_product)
+{
+    matrix_interpret("half_matmul", "M=128,N=128,K=64");
+    matrix_interpret(matrix_of_rows, "M=128,N=128,K=64");
+    matrix_interpret(matrix_of_columns, "M=128,N=128,K=64");
+}
+
+/* ---- what the text does ---- */
+
+/* A side as the test knows it from the loop program: the offset of the element of a lane, a register and a
+ * step within the tile of the first iteration, where all other variables are 0. */
+static int64_t matrix_offset(struct matrix_case *c, struct cg_program *p, const struct cg_matrix *m,
+                             const struct cg_matrix_side *s, int64_t lane, int64_t reg, int64_t step)
+{
+    const struct index_expr **at = ARENA_ARRAY(c->arena, const struct index_expr *, cg_variables(p));
+    for (unsigned v = 0; v < cg_variables(p); v++)
+        at[v] = index_constant(c->arena, 0);
+    at[s->lanes->id] = index_constant(c->arena, lane);
+    at[s->loaded->id] = index_constant(c->arena, reg);
+    at[m->steps->id] = index_constant(c->arena, step);
+    const struct index_expr *x = index_substitute(c->arena, p->access[s->load].offset, at, cg_variables(p));
+    cr_assert_eq(x->n_terms, 0);
+    return x->constant;
+}
+
+static const struct cg_matrix *matrix_find(const struct cg_program *p)
+{
+    const struct cg_matrix *m = NULL;
+    for (unsigned i = 0; i < p->n_nodes; i++)
+        if (p->nodes[i]->matrix) m = p->nodes[i]->matrix;
+    cr_assert(m && p->root->has_matrix);
+    return m;
+}
+
+/* The constant at the end of an index, "n1 * 64 + k0 % 2 * 4352 + 16]": 16; 0 if it ends with a variable. */
+static int64_t matrix_constant(const char *index)
+{
+    const char *end = strchr(index, ']'), *at = end;
+    while (at > index && strchr("0123456789", at[-1]))
+        at--;
+    bool whole = at == index || (at - index > 2 && at[-2] == '+');
+    return at < end && whole ? atoll(at) : 0;
+}
+
+/* What the instructions read: for each variable of the text the address of each row of its four matrices. */
+struct matrix_rows {
+    int64_t at[4][8];
+};
+
+struct matrix_text {
+    struct matrix_rows left[8], right[8];
+    int64_t left_row, left_register, left_half, right_lane, right_register, right_half, right_pair;
+};
+
+/* The addresses that the work-items of a bundle give: work-item l that of row l % 8 of matrix l / 8. */
+static void matrix_take_load(struct matrix_text *t, const char *line)
+{
+    bool left = strstr(line, "thresh_left") < strchr(line, '\n') && strstr(line, "thresh_left");
+    unsigned variable;
+    const char *name = strchr(line, '(') + 1, *index = strchr(line, '[') + 1;
+    cr_assert_eq(sscanf(name, left ? "thresh_l%u" : "thresh_r%u", &variable), 1, "%.120s", line);
+    cr_assert_lt(variable, 8);
+    for (int64_t l = 0; l < 32; l++) {
+        int64_t at = matrix_constant(index);
+        at += left ? l % 8 * t->left_row + l / 8 % 2 * t->left_register + l / 16 * t->left_half
+                   : l % 8 / 2 * t->right_lane + l % 2 * t->right_register + l / 8 % 2 * t->right_half +
+                         l / 16 * t->right_pair;
+        (left ? t->left : t->right)[variable].at[l / 8][l % 8] = at;
+    }
+}
+
+static void matrix_read_rows(struct matrix_text *t, const char *text)
+{
+    long long n[7];
+    const char *left = strstr(text, "thresh_left = "), *right = strstr(text, "thresh_right = ");
+    cr_assert(left && right);
+    cr_assert_eq(sscanf(left,
+                        "thresh_left = thresh_lane %% 8 * %lld + thresh_lane / 8 %% 2 * %lld + "
+                        "thresh_lane / 16 * %lld;",
+                        &n[0], &n[1], &n[2]),
+                 3);
+    cr_assert_eq(sscanf(right,
+                        "thresh_right = thresh_lane %% 8 / 2 * %lld + thresh_lane %% 2 * %lld + "
+                        "thresh_lane / 8 %% 2 * %lld + thresh_lane / 16 * %lld;",
+                        &n[3], &n[4], &n[5], &n[6]),
+                 4);
+    t->left_row = n[0];
+    t->left_register = n[1];
+    t->left_half = n[2];
+    t->right_lane = n[3];
+    t->right_register = n[4];
+    t->right_half = n[5];
+    t->right_pair = n[6];
+}
+
+/* The element of row i and column j of a matrix that ldmatrix has loaded. */
+static int64_t matrix_element(const struct matrix_rows *r, int q, int64_t i, int64_t j, bool transposed)
+{
+    return transposed ? r->at[q][j] + i : r->at[q][i] + j;
+}
+
+/* c[row][column] = sum over k of a[row][k] * b[k][column] with the matrices of the text, against what the
+ * loop program multiplies for the result `name` of work-item (row % 8, column / 2). */
+static void matrix_check_result(struct matrix_case *c, struct cg_program *p, const struct cg_matrix *m,
+                                const struct matrix_text *t, unsigned left, unsigned right, unsigned pair,
+                                int64_t first_step, const char *name, int result)
+{
+    bool m_left = p->bb->insts[m->left.load].logicals[0] == p->bb->insts[m->step].logicals[0];
+    unsigned m_register, n_register;
+    cr_assert_eq(sscanf(name, "mad_%u_%u", &m_register, &n_register), 2, "%s", name);
+    int64_t l = m_left ? m_register : n_register, r = m_left ? n_register : m_register;
+    for (int64_t item = 0; item < 32; item++)
+        for (int64_t k = 0; k < 16; k++) {
+            int64_t row = item / 4 + 8 * (result / 2), column = 2 * (item % 4) + result % 2;
+            int64_t a = matrix_element(&t->left[left], (int)(row / 8 + 2 * (k / 8)), row % 8, k % 8,
+                                       m->left.transposed),
+                    b = matrix_element(&t->right[right], (int)(2 * pair + k / 8), column, k % 8, false);
+            cr_assert_eq(a, matrix_offset(c, p, m, &m->left, item / 4, l, first_step + k));
+            cr_assert_eq(b, matrix_offset(c, p, m, &m->right, item % 4, r, first_step + k));
+        }
+}
+
+static void matrix_check_product(struct matrix_case *c, struct cg_program *p, const struct cg_matrix *m,
+                                 const struct matrix_text *t, int64_t first_step, const char *line)
+{
+    char names[4][16], member, next;
+    unsigned left, right, again;
+    cr_assert_eq(sscanf(line,
+                        "thresh_multiply(%15[a-z0-9_], %15[a-z0-9_], %15[a-z0-9_], %15[a-z0-9_], thresh_l%u, "
+                        "thresh_r%u.%c, thresh_r%u.%c);",
+                        names[0], names[1], names[2], names[3], &left, &right, &member, &again, &next),
+                 9, "%.120s", line);
+    cr_assert_eq(right, again);
+    cr_assert((member == 'x' && next == 'y') || (member == 'z' && next == 'w'));
+    for (int i = 0; i < 4; i++)
+        matrix_check_result(c, p, m, t, left, right, member == 'z', first_step, names[i], i);
+}
+
+/* Each product of the first iteration; the loads of 16 steps come before their products. */
+static void matrix_check_text(const char *kernel, unsigned shape)
+{
+    struct matrix_case c = matrix_open(kernel, "M=256,N=256,K=64", &matrix_device);
+    const char *why = "";
+    struct cg_program *p = matrix_build(&c, shape, &why);
+    cr_assert(p, "%s", why);
+    const struct cg_matrix *m = matrix_find(p);
+    struct cg_kernel k;
+    cg_emit(p, &k);
+    struct matrix_text t = {0};
+    matrix_read_rows(&t, k.source);
+    int64_t products = 0, of_16 = m->left.registers->size / 2 * m->right.registers->size / 2;
+    const char *kernel_text = strstr(k.source, "__kernel");
+    for (const char *at = kernel_text; (at = strstr(at, "thresh_")); at++) {
+        if (strncmp(at, "thresh_load_", 12) == 0) matrix_take_load(&t, at);
+        if (strncmp(at, "thresh_multiply", 15) != 0) continue;
+        matrix_check_product(&c, p, m, &t, products / of_16 * 16, at);
+        products++;
+    }
+    cr_expect_eq(products, of_16 * m->steps->size / 16);
+    cg_kernel_free(&k);
+    matrix_close(&c);
+}
+
+Test(matrix, work_items_have_the_results_of_the_loop_program)
+{
+    for (unsigned shape = 0; shape < BB_MAX_MATRIX; shape++)
+        matrix_check_text("half_matmul", shape);
+    matrix_check_text(matrix_of_rows, 2);
+    matrix_check_text(matrix_of_columns, 2);
+}
+
+/* Half numbers are copied as words, and the copies have a condition around them (stages.c). */
+Test(matrix, copies_are_words_in_conditions)
+{
+    struct matrix_case c = matrix_open("half_matmul", "M=256,N=256,K=64", &matrix_device);
+    const char *why = "";
+    struct cg_program *p = matrix_build(&c, 0, &why);
+    cr_assert(p, "%s", why);
+    struct cg_kernel k;
+    cg_emit(p, &k);
+    cr_expect(strstr(k.source, "A_copy_load_0 = *(const __global uint4 *)&A["));
+    cr_expect(strstr(k.source, " = B_copy_load_3;"));
+    cr_expect(strstr(k.source, "if (k0 < 1) {"));
+    cr_expect(!strstr(k.source, "ushort8"));
+    cg_kernel_free(&k);
+    matrix_close(&c);
+}
