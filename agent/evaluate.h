@@ -47,6 +47,13 @@ struct eval_resources {
 enum { EVAL_RESOURCES = 3 }; /* numbers in it */
 _Static_assert(sizeof(struct eval_resources) == EVAL_RESOURCES * sizeof(uint64_t), "each is counted");
 
+/* What a second look at a wrong result has found (eval_settings.second_look). */
+enum eval_unoptimized {
+    EVAL_UNOPTIMIZED_UNKNOWN, /* there was none, or it ended otherwise */
+    EVAL_UNOPTIMIZED_RIGHT,   /* probably a fault of the device's compiler */
+    EVAL_UNOPTIMIZED_WRONG
+};
+
 struct evaluation {
     enum eval_status status;
     struct eval_resources resources;
@@ -54,6 +61,7 @@ struct evaluation {
     double samples_ns[EVAL_MAX_SAMPLES]; /* one per launch of the batch */
     double median_ns;                    /* OK only */
     char message[EVAL_MESSAGE];          /* why not OK; first lines of a build log */
+    enum eval_unoptimized unoptimized;   /* of WRONG_RESULT */
 };
 
 struct eval_settings {
@@ -64,6 +72,9 @@ struct eval_settings {
     bool verify;       /* default true */
     bool untimed;      /* no batch: an OK without samples and median */
     bool thorough;     /* verify on all sets of inputs, however long they take */
+    bool second_look;  /* build what is wrong once more, without the compiler's optimizations, and run it on
+                          all sets of inputs: message and `unoptimized` say what came of it. Only the first
+                          AGENT_SECOND_LOOKS of an evaluator */
     double limit_ns;   /* of one launch, instead of the limit above; 0: that limit */
 };
 
@@ -72,7 +83,7 @@ struct evaluator;
 /* Who waits for an evaluator. */
 struct eval_caller {
     int stop_fd; /* readable, also before a call returns: the runners are killed and every job ends as
-                    EVAL_DEVICE_LOST; -1: none */
+                    EVAL_DEVICE_LOST, in a second look as it was; -1: none */
     void (*alive)(void *ctx); /* called at least once a second while a call waits for runners; NULL: none */
     void *ctx;
 };

@@ -48,21 +48,29 @@ struct pending *evaluate_pop(struct queue *q)
 
 /* ---- runners ---- */
 
+/* What came of a job that no runner has any more. */
+static void conclude(struct evaluator *ev, struct pending *j, const struct evaluation *e)
+{
+    if (evaluate_again(ev, j, e))
+        push_first(&ev->waiting, j);
+    else
+        evaluate_push(&ev->done, j);
+}
+
 static void finish(struct evaluator *ev, struct slot *s, const struct evaluation *e)
 {
-    s->job->result = *e;
-    evaluate_push(&ev->done, s->job);
+    struct pending *j = s->job;
     s->job = NULL;
+    conclude(ev, j, e);
 }
 
 void evaluate_lose(struct evaluator *ev)
 {
+    struct evaluation e = {.status = EVAL_DEVICE_LOST};
+    snprintf(e.message, EVAL_MESSAGE, "%s", ev->start_error);
     ev->lost = true;
-    for (struct pending *j; (j = evaluate_pop(&ev->waiting));) {
-        j->result = (struct evaluation){.status = EVAL_DEVICE_LOST};
-        snprintf(j->result.message, EVAL_MESSAGE, "%s", ev->start_error);
-        evaluate_push(&ev->done, j);
-    }
+    for (struct pending *j; (j = evaluate_pop(&ev->waiting));)
+        conclude(ev, j, &e);
 }
 
 static void lose(struct evaluator *ev, const char *why)
@@ -155,18 +163,18 @@ static void on_full(struct evaluator *ev, struct slot *s, const struct evaluatio
     remove_runner(ev, s);
     bool still = pocl_folder_fault(ev->setup.cache, why, sizeof why), again = !still && !job->again;
     job->again = true;
-    job->result = *e;
+    struct evaluation end = *e;
     if (still) {
         lose(ev, why);
-        job->result = (struct evaluation){.status = EVAL_DEVICE_LOST};
-        memcpy(job->result.message, why, sizeof why);
+        end = (struct evaluation){.status = EVAL_DEVICE_LOST};
+        memcpy(end.message, why, sizeof why);
     } else {
         evaluate_start_runner(ev, s);
     }
     if (again)
         push_first(&ev->waiting, job);
     else
-        evaluate_push(&ev->done, job);
+        conclude(ev, job, &end);
 }
 
 /* The runner is gone, or is to be ended. */
@@ -190,8 +198,7 @@ static void on_end(struct evaluator *ev, struct slot *s, enum evaluate_end end)
     int status = replace(ev, s);
     if (!job) return;
     evaluate_name_end(ev, end, status, building, &e);
-    job->result = e;
-    evaluate_push(&ev->done, job);
+    conclude(ev, job, &e);
 }
 
 static void on_hello(struct evaluator *ev, struct slot *s, const char *why)

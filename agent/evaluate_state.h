@@ -1,7 +1,7 @@
 /* The evaluator's state, shared by the files evaluate*.c: evaluate.c takes jobs and gives results,
  * evaluate_slots.c runs them on its runners, evaluate_lock.c says which of them may run, evaluate_watch.c
- * which of them are to be ended, evaluate_reference.c makes what they are verified against. One thread owns
- * all of it. */
+ * which of them are to be ended, evaluate_again.c looks again at wrong results, evaluate_reference.c makes
+ * what they are verified against. One thread owns all of it. */
 #ifndef THRESH_AGENT_EVALUATE_STATE_H
 #define THRESH_AGENT_EVALUATE_STATE_H
 
@@ -20,6 +20,7 @@ struct pending {
     bool again;      /* it was begun once, and the compiler's folder was full */
     void *message;
     size_t bytes;
+    bool doubted; /* its result is wrong; it is built and run once more, without optimizations */
     struct evaluation result;
 };
 
@@ -50,7 +51,8 @@ struct evaluator {
     struct runner_setup setup;
     bool gpu, lost;
     struct verify_tolerance tolerance[VERIFY_MOST_TOLERANCES];
-    uint64_t submitted; /* jobs so far */
+    uint64_t submitted;    /* jobs so far */
+    unsigned second_looks; /* at wrong results so far */
     unsigned n_slots;
     struct slot slots[AGENT_RUNNERS_MOST];
     struct slot *holder;      /* of the device, among the runners */
@@ -116,6 +118,12 @@ double evaluate_next_watch(const struct evaluator *ev);
 /* Status and message of the job of a runner that has ended so; wait_status: of waitpid(). */
 void evaluate_name_end(struct evaluator *ev, enum evaluate_end end, int wait_status, bool building,
                        struct evaluation *e);
+
+/* ---- evaluate_again.c ---- */
+
+/* Takes what came of a job. true: the result is wrong, and the job is to be done once more; else it is final.
+ */
+bool evaluate_again(struct evaluator *ev, struct pending *j, const struct evaluation *e);
 
 /* ---- evaluate_slots.c ---- */
 

@@ -47,6 +47,7 @@ enum {
 #define AGENT_PROGRESS_MS 5.0 /* of processor time: less is a timer's, and no progress */
 
 enum {
+    AGENT_SECOND_LOOKS = 20,   /* at wrong results, of one evaluator: a faulty compiler is known by then */
     AGENT_LOG_BYTES = 1 << 20, /* of a log: the first lines are shown, a longer one is not fetched */
     AGENT_JOB_BYTES = 64 << 20 /* of one message to a runner: kernels are shorter by far (--text-limit) */
 };

@@ -34,8 +34,9 @@ enum runner_mode {
 struct runner_job {
     enum runner_mode mode;
     struct eval_settings settings;
-    double limit_ns; /* of one launch */
-    uint64_t turn;   /* which extreme sets it is verified on, where there is no time for all of them */
+    double limit_ns;  /* of one launch */
+    uint64_t turn;    /* which extreme sets it is verified on, where there is no time for all of them */
+    bool unoptimized; /* build it with -cl-opt-disable */
     struct verify_tolerance tolerance[VERIFY_MOST_TOLERANCES]; /* [outputs * n_sets of the task] */
     bool
         foreign; /* the text is a user's: it is launched as a whole, and more is checked (runner_foreign.h) */

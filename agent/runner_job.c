@@ -16,6 +16,7 @@
 #include "agent/pocl_folder.h"
 #include "core/base/arena.h"
 #include "core/base/stats.h"
+#include "core/base/strbuf.h"
 
 /* ---- build ---- */
 
@@ -36,14 +37,22 @@ static void explain_build(struct job *j, cl_int error)
     free(log);
 }
 
+static cl_int build_program(const struct job *j)
+{
+    struct strbuf options = {0};
+    strbuf_printf(&options, "%s%s", j->set.foreign ? j->options : "-cl-std=CL1.2",
+                  j->set.unoptimized ? " -cl-opt-disable" : "");
+    cl_int error = clBuildProgram(j->program, 1, &j->runner->device, options.text, NULL, NULL);
+    strbuf_free(&options);
+    return error;
+}
+
 static bool build(struct job *j)
 {
-    struct runner *r = j->runner;
     cl_int error;
-    j->program = clCreateProgramWithSource(r->context, 1, &j->source, NULL, &error);
+    j->program = clCreateProgramWithSource(j->runner->context, 1, &j->source, NULL, &error);
     if (error) return runner_fail(j, EVAL_BUILD_ERROR, "%s", opencl_error_name(error));
-    error =
-        clBuildProgram(j->program, 1, &r->device, j->set.foreign ? j->options : "-cl-std=CL1.2", NULL, NULL);
+    error = build_program(j);
     if (error) {
         explain_build(j, error);
         return false;

@@ -72,7 +72,8 @@ static void send_doubt(struct agent *a)
 static bool try_kernels(struct agent *a)
 {
     const struct serve_options *o = a->options;
-    static const struct eval_settings settings = {.verify = true, .thorough = true, .limit_ns = AGENT_OWN_NS};
+    static const struct eval_settings settings = {
+        .verify = true, .thorough = true, .second_look = true, .limit_ns = AGENT_OWN_NS};
     a->at_work = true;
     for (unsigned i = 0; i < o->n_kernels && !a->done; i++) {
         struct evaluation e;

@@ -271,7 +271,8 @@ static bool read_setting(const struct cli_args *a, const struct best_file *b, st
                          struct diag *d)
 {
     const char *selector = cli_given(a, CLI_DEVICE) ? a->value[CLI_DEVICE] : b->device.name;
-    s->evaluation = (struct eval_settings){.verify = true, .thorough = true, .limit_ns = limit_ns(a, b, d)};
+    s->evaluation = (struct eval_settings){
+        .verify = true, .thorough = true, .second_look = true, .limit_ns = limit_ns(a, b, d)};
     return !diag_failed(d) && cli_positive(a, CLI_LAUNCHES, 1, &s->launches, d) &&
            device_select(selector, &s->device, d);
 }

@@ -52,7 +52,8 @@ struct verifying {
     unsigned first, in_flight;
     uint64_t seed, samples;
     uint64_t drawn, dead_ends, duplicates, not_lowered, statuses[EVAL_STATUS_COUNT];
-    uint64_t misses; /* consecutive draws without a new text */
+    uint64_t misses;                                  /* consecutive draws without a new text */
+    uint64_t unoptimized[EVAL_UNOPTIMIZED_WRONG + 1]; /* of the wrong results, by what a second look found */
     json_t *failures;
     size_t written;         /* files of other kernels */
     double start_s, time_s; /* time_s 0: no limit */
@@ -80,13 +81,19 @@ static char *write_failure(const struct verifying *v, const struct space_state *
     return strbuf_take(&path);
 }
 
+static json_t *right_unoptimized(enum eval_unoptimized u)
+{
+    return u == EVAL_UNOPTIMIZED_UNKNOWN ? json_null() : json_boolean(u == EVAL_UNOPTIMIZED_RIGHT);
+}
+
 static void record_failure(struct verifying *v, const struct space_state *leaf, const char *status,
-                           const char *message, struct diag *d)
+                           const char *message, enum eval_unoptimized u, struct diag *d)
 {
     char *path = write_failure(v, leaf, d);
     json_t *file = path ? json_string(path) : json_null();
-    json_array_append_new(v->failures,
-                          json_pack("{s:s,s:s,s:o}", "status", status, "message", message, "file", file));
+    json_array_append_new(v->failures, json_pack("{s:s,s:s,s:o,s:o}", "status", status, "message", message,
+                                                 "right_unoptimized", right_unoptimized(u), "file", file));
+    v->unoptimized[u]++;
     free(path);
 }
 
@@ -95,7 +102,8 @@ static void record_failure(struct verifying *v, const struct space_state *leaf, 
 /* Sends the leaf to a runner. */
 static void submit(struct verifying *v, const struct space_state *leaf, const struct cg_kernel *kernel)
 {
-    static const struct eval_settings settings = {.verify = true, .untimed = true, .thorough = true};
+    static const struct eval_settings settings = {
+        .verify = true, .untimed = true, .thorough = true, .second_look = true};
     unsigned i = (v->first + v->in_flight++) % WINDOW;
     v->flights[i] = (struct flight){.leaf = space_state_clone(leaf)};
     evaluator_submit(v->evaluator, i, kernel, &settings);
@@ -107,7 +115,7 @@ static void consider(struct verifying *v, const struct space_state *leaf, struct
     char why[EVAL_MESSAGE] = "";
     if (!pipeline_lower(v->p.problem, leaf, &c, why, sizeof why)) {
         v->not_lowered++;
-        record_failure(v, leaf, "not_lowered", why, d);
+        record_failure(v, leaf, "not_lowered", why, EVAL_UNOPTIMIZED_UNKNOWN, d);
         return;
     }
     if (mcts_seen_has(&v->texts, c.hash)) {
@@ -152,7 +160,7 @@ static void take_result(struct verifying *v, struct diag *d)
     if (e->status == EVAL_OK)
         sampling_count(v->sampling, f->leaf);
     else
-        record_failure(v, f->leaf, eval_status_name(e->status), e->message, d);
+        record_failure(v, f->leaf, eval_status_name(e->status), e->message, e->unoptimized, d);
     space_state_free(f->leaf);
     v->first = (v->first + 1) % WINDOW;
     v->in_flight--;
@@ -264,6 +272,16 @@ static void print_rare(const struct verifying *v)
     }
 }
 
+static void print_unoptimized(const struct verifying *v)
+{
+    uint64_t right = v->unoptimized[EVAL_UNOPTIMIZED_RIGHT],
+             looks = right + v->unoptimized[EVAL_UNOPTIMIZED_WRONG];
+    if (looks > 0)
+        printf("unoptimized  %" PRIu64 " of %" PRIu64
+               " wrong results that were built again are right without the compiler's optimizations\n",
+               right, looks);
+}
+
 static void print_failures(const struct verifying *v)
 {
     size_t i;
@@ -288,6 +306,7 @@ static void print_table(const struct verifying *v, double elapsed_s)
     for (int s = EVAL_OK + 1; s < EVAL_STATUS_COUNT; s++)
         printf(", %" PRIu64 " %s", v->statuses[s], eval_status_name((enum eval_status)s));
     printf(")\n");
+    print_unoptimized(v);
     print_rare(v);
     print_failures(v);
 }
@@ -408,7 +427,9 @@ const struct cli_command cli_verify = {
         "them, or "
         "after --time. Values that many draws could not reach are listed. An implementation that fails is "
         "written "
-        "to --out; 'thresh replay' repeats the failure.\n"
+        "to --out; 'thresh replay' repeats the failure. The first 20 whose outputs are wrong are built and "
+        "run once more with -cl-opt-disable. Where the outputs are right then, the fault is probably one of "
+        "the device's compiler ('right_unoptimized' in --json).\n"
         "With --input an implementation is verified on your data, and beside that on generated numbers, "
         "which "
         "show what a tolerance hides: a lost term of a long sum.\n"

@@ -21,7 +21,7 @@ struct evaluator *sequence_whole_open(const struct lift_program *p, const struct
 bool sequence_whole_verify(struct evaluator *ev, struct sequence_contender *c, struct diag *d)
 {
     struct evaluation e;
-    const struct eval_settings settings = {.verify = true, .limit_ns = AGENT_UNTIMED_NS};
+    const struct eval_settings settings = {.verify = true, .second_look = true, .limit_ns = AGENT_UNTIMED_NS};
     evaluator_run(ev, c->kernel, &settings, &e);
     if (e.status == EVAL_OK)
         c->about_ns = e.median_ns;

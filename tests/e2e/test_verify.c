@@ -161,3 +161,48 @@ Test(verify, estimates_without_a_leaf_say_so)
     cr_expect(strstr(r.out, "unreliable       no sample reached an implementation"), "%s", r.out);
     e2e_run_free(&r);
 }
+
+#define VERIFY_REPORT                                                                                        \
+    "{\"kernel\": \"k.lift\", \"sizes\": \"N=4\", \"device\": \"D\", \"verified\": 5, \"drawn\": 7, "        \
+    "\"duplicates\": 0, \"dead_ends\": 0, \"not_lowered\": 0, \"statuses\": {\"ok\": 5, "                    \
+    "\"wrong_result\": 3}, \"least\": 20, \"values\": [], \"verified_per_s\": 1.0, \"failures\": ["          \
+    "{\"status\": \"wrong_result\", \"message\": \"one\", \"right_unoptimized\": true, \"file\": null}, "    \
+    "{\"status\": \"wrong_result\", \"message\": \"two\", \"right_unoptimized\": false, \"file\": null}, "   \
+    "{\"status\": \"wrong_result\", \"message\": \"three\", \"right_unoptimized\": null, \"file\": "         \
+    "null}]}\n"
+
+static void verify_write(const char *folder, const char *name, const char *text)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    cr_assert_not_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* A program of two kernels, one that was not run, one that ended too early. */
+Test(verify, tables_of_reports, .timeout = 60)
+{
+    static const char *const lines[] = {
+        "\n15 distinct texts verified, 9 failures (3 of 6 wrong results that were built again are right "
+        "without the compiler's optimizations), on D.\n",
+        "\n- not run: none: none.lift:4:7: error: no halves\n",
+        "\n- not finished: part: its log is empty or missing\n"};
+    char folder[32], command[128], table[4096] = "";
+    if (system("command -v python3 >/dev/null")) cr_skip_test("needs python3");
+    e2e_folder(folder);
+    verify_write(folder, "two.json", VERIFY_REPORT VERIFY_REPORT);
+    verify_write(folder, "none.json", "");
+    verify_write(folder, "none.log", "note: slow\nnone.lift:4:7: error: no halves\ninput A\n      ^\n");
+    verify_write(folder, "part.json", VERIFY_REPORT "{\"kernel\": ");
+    snprintf(command, sizeof command, "python3 experiments/verify/table.py %s/*.json", folder);
+    FILE *f = popen(command, "r");
+    cr_assert_not_null(f);
+    table[fread(table, 1, sizeof table - 1, f)] = 0;
+    cr_expect_eq(pclose(f), 1 << 8);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        cr_expect(strstr(table, lines[i]), "'%s' is not in %s", lines[i], table);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_expect_eq(system(command), 0);
+}
