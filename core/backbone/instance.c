@@ -231,11 +231,30 @@ static void add_parts(const struct instance *in, uint32_t id)
     }
 }
 
+/* What the levels of a product in matrices are: those of the results, and of the reduction. A batch has
+ * none. */
+static void add_roles(const struct instance *in, uint32_t step, const uint32_t loads[2])
+{
+    static const int64_t results[BB_MAX_LEVELS] = {GPU_OF_BLOCKS, GPU_OF_BUNDLES, GPU_OF_REGISTERS,
+                                                   GPU_OF_LANES},
+                         reduction[BB_MAX_LEVELS] = {GPU_OF_LOOPS, GPU_OF_STEPS, GPU_OF_NONE, GPU_OF_NONE};
+    const struct backbone *bb = in->bb;
+    for (uint32_t t = 0; t < bb->n_tiles; t++) {
+        uint32_t l = bb->tiles[t].logical;
+        bool reduced = bb_reduces(bb, &bb->insts[step], l);
+        bool one = bb_owns(&bb->insts[loads[0]], l) != bb_owns(&bb->insts[loads[1]], l);
+        if (reduced) gpu_set_reduces_logical(in->data, step, l, true);
+        if (reduced || one)
+            gpu_set_role(in->data, step, t, (reduced ? reduction : results)[bb->tiles[t].level]);
+    }
+}
+
 static void add_matrix(const struct instance *in, uint32_t step)
 {
     uint32_t loads[2];
     if (!in->device->matrix || !bb_multiplies_halves(in->bb, step, loads)) return;
     gpu_set_multiplies(in->data, step, true);
+    add_roles(in, step, loads);
     for (int i = 0; i < 2; i++)
         gpu_set_multiplied(in->data, step, in->bb->insts[loads[i]].value, true);
 }
