@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/backbone/matrix.h"
 #include "core/backbone/seat.h"
 #include "core/base/arena.h"
 #include "core/base/panic.h"
@@ -269,6 +270,17 @@ static void add_outside(const struct portrait *p, const struct bb_value *v, stru
     }
 }
 
+/* Whether bundles of work-items take the value as matrices. */
+static bool in_matrices(const struct portrait *p, uint32_t value)
+{
+    uint32_t loads[2];
+    for (uint32_t i = 0; i < p->bb->n_insts; i++)
+        if (p->c->matrix[i] && bb_multiplies_halves(p->bb, i, loads) &&
+            (p->bb->insts[loads[0]].value == value || p->bb->insts[loads[1]].value == value))
+            return true;
+    return false;
+}
+
 static json_t *value_json(const struct portrait *p, uint32_t value)
 {
     const struct bb_value *v = &p->bb->values[value];
@@ -285,6 +297,7 @@ static json_t *value_json(const struct portrait *p, uint32_t value)
         add_outside(p, v, &line);
         if (p->c->stages[v->region] == 2)
             strbuf_add(&line, ", in two stages: the next tile is loaded during the arithmetic");
+        if (in_matrices(p, value)) strbuf_add(&line, ", multiplied in matrices by bundles of 32 work-items");
     }
     const struct bb_inst *store = &p->bb->insts[v->copy_store];
     for (unsigned i = 0; staged && i < store->n_logicals; i++)

@@ -69,10 +69,10 @@ void cli_today(char out[PERFMODEL_DATE])
 
 static void put_identity(struct perfmodel_device *out, const struct device *dev)
 {
-    *out = (struct perfmodel_device){
-        .gpu = dev->gpu,
-        .streams = dev->limits.nontemporal ? PERFMODEL_STREAMS : PERFMODEL_STREAMS_NOT,
-        .matrix = dev->limits.matrix};
+    *out = (struct perfmodel_device){.gpu = dev->gpu,
+                                     .streams =
+                                         dev->limits.nontemporal ? PERFMODEL_STREAMS : PERFMODEL_STREAMS_NOT,
+                                     .matrix = dev->limits.matrix};
     memcpy(out->name, dev->name, sizeof out->name);
     memcpy(out->platform, dev->platform, sizeof out->platform);
     memcpy(out->driver, dev->driver, sizeof out->driver);

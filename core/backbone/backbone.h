@@ -270,7 +270,7 @@ struct bb_device {
     bool gpu;
     bool nontemporal;  /* its compiler has accesses that leave the caches first (an agent asks it) */
     bool half_bits;    /* it has no arithmetic on half numbers (cl_khr_fp16): they are bits in memory */
-    bool matrix;       /* a warp multiplies matrices of half numbers (core/codegen/matrix.c) */
+    bool matrix;       /* bundles of work-items multiply matrices (core/codegen/matrix.c) */
     bool device_fence; /* its compiler has a fence that orders memory accesses of several groups */
     unsigned dialect;  /* of its text: enum cg_dialect_id (core/codegen/target.h) */
     uint32_t workarounds_off; /* bits 1 << enum cg_workaround: its driver does without; 0: unknown */
@@ -278,15 +278,13 @@ struct bb_device {
 
 /* The tables that gpu.space is instantiated with. The caller frees the result with space_data_free(). */
 struct space_data *bb_instance(const struct backbone *bb, const struct bb_device *device);
-/* Reads the decisions off a leaf. false after an error text in *why (static) if the state is no leaf of the
- * GPU space over this backbone. */
+/* The decisions of a leaf. false with a static reason: the state is no leaf of the space over the backbone.
+ */
 bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct bb_candidate *out,
                const char **why);
-/* The decisions that give the naive implementation (cli page) in a GPU space over the backbone: parallel
- * dimensions of the store's level 0 GLOBAL, all other tiles size 1, nothing staged. */
+/* The naive implementation: the store's parallel dimensions of level 0 GLOBAL, all others of size 1. */
 struct bb_decisions bb_naive(const struct backbone *bb, const struct space *space, struct arena *a);
-/* How often the naive implementation computes each result of a reduction that several elements of the output
- * share, the most repeated one: 1024 for the sum of a row of 1,024 elements; 1: it repeats none. */
+/* How often at most it computes a reduction that elements of the output share: 1024 for the sum of a row. */
 int64_t bb_naive_repeats(const struct backbone *bb);
 
 /* A plain implementation: one that needs no search. */
@@ -295,8 +293,7 @@ struct bb_plain {
     struct bb_decisions decisions; /* which leave little open */
 };
 enum { BB_MAX_PLAIN = 22 }; /* 7 of plain.c; matrix.c 4, tiled.c 4, panel.c 2, transposed.c 3, packed.c 2 */
-/* The plain implementations of a program for a device in a GPU space over the backbone; returns their number,
- * texts and decisions in the arena. The space may still refuse one of them. */
+/* Those of a program for a device, in the arena; returns their number. The space may still refuse one. */
 unsigned bb_plain(const struct backbone *bb, const struct space *space, const struct bb_device *device,
                   struct arena *a, struct bb_plain out[BB_MAX_PLAIN]);
 

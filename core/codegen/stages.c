@@ -19,8 +19,8 @@
  *                                            A.cs [A.tile]        registers to tile (k0 + 1) % 2
  *
  * In the text the last iteration is after the loop, without the copies (emit.c: emit_last()), unless the
- * loop's end depends on loops around it. Around products in matrices a condition is around the copies instead:
- * without it NVIDIA's compiler moves the loads behind the arithmetic, to have fewer registers.
+ * loop's end depends on loops around it. Around products in matrices a condition is around the copies
+ * instead: without it NVIDIA's compiler moves the loads behind the arithmetic, to have fewer registers.
  *
  * The three new nodes are of type AHEAD and have one id: their variable is the iteration that the copy is
  * for. In the copy's accesses it stands for the loop's own, so that its range is that of the loop. All copies

@@ -243,7 +243,8 @@ Test(agent_evaluate, says_which_numbers_the_device_has_not)
     }
     for (int i = 0; i < TYPES; i++)
         cr_expect_eq(starts[i],
-                     !cases[i].extension || opencl_has(opencl_device(dev.index), cases[i].extension), "%d", i);
+                     !cases[i].extension || opencl_has(opencl_device(dev.index), cases[i].extension), "%d",
+                     i);
     cr_expect(!opencl_has(opencl_device(dev.index), "cl_khr_fp"), "the beginning of a word is none");
 }
 
