@@ -15,7 +15,7 @@
 
 struct arena;
 
-enum { MESSAGE_VERSION = 6, MESSAGE_MAX_BYTES = 4 << 20, MESSAGE_MAX_DEPTH = 4 };
+enum { MESSAGE_VERSION = 7, MESSAGE_MAX_BYTES = 4 << 20, MESSAGE_MAX_DEPTH = 4 };
 
 /* Arrays in a message; borrowed by the encoder, owned by the arena after decoding. */
 struct message_ints {
