@@ -89,21 +89,23 @@ static struct cg_program *matrix_build(struct matrix_case *c, unsigned i, const 
 
 static void matrix_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
 {
-    struct matrix_case c = matrix_open(kernel, sizes, device);
-    cr_expect_eq(c.n, n, "%s %s: %u", kernel, sizes, c.n);
-    matrix_close(&c);
+    const struct kernel_case c = {kernel, sizes};
+    struct kernel_fixture f;
+    struct bb_plain out[BB_MAX_MATRIX];
+    kernel_open(&f, &c, device, NULL);
+    unsigned found = bb_matrix(f.bb, f.space, device, f.arena, out);
+    cr_expect_eq(found, n, "%s %s: %u", kernel, sizes, found);
+    kernel_close(&f);
 }
 
 Test(matrix, products_of_half_numbers)
 {
-    struct bb_device without = matrix_device, narrow = matrix_device;
+    struct bb_device without = matrix_device;
     without.matrix = false;
-    narrow.local_bytes = 32768;
     matrix_count("half_matmul", "M=256,N=256,K=64", &matrix_device, BB_MAX_MATRIX);
-    matrix_count("half_matmul", "M=128,N=192,K=64", &matrix_device, 1); /* one block of 128, three of 64 */
+    matrix_count("half_matmul", "M=128,N=192,K=64", &matrix_device, 1); /* 2 x 3 blocks of 64 x 64 */
     matrix_count("half_matmul", "M=250,N=256,K=64", &matrix_device, 0);
     matrix_count("half_matmul", "M=256,N=256,K=64", &without, 0);
-    matrix_count("half_matmul", "M=256,N=256,K=64", &narrow, 2); /* two tiles of 128 x 128 have no room */
     matrix_count(matrix_of_rows, "M=256,N=256,K=64", &matrix_device, BB_MAX_MATRIX);
     matrix_count(matrix_of_columns, "M=256,N=256,K=64", &matrix_device, BB_MAX_MATRIX);
     matrix_count("half_gemv", "M=256,N=256", &matrix_device, 0);
@@ -162,6 +164,23 @@ static int64_t matrix_offset(struct matrix_case *c, struct cg_program *p, const 
     return x->constant;
 }
 
+/* All offsets of a side's elements: of lanes, registers and steps. */
+struct matrix_offsets {
+    int64_t at[8][32][64];
+};
+
+static struct matrix_offsets *matrix_list(struct matrix_case *c, struct cg_program *p,
+                                          const struct cg_matrix *m, const struct cg_matrix_side *s)
+{
+    struct matrix_offsets *o = ARENA_NEW(c->arena, struct matrix_offsets);
+    cr_assert(s->lanes->size <= 8 && s->registers->size <= 32 && m->steps->size <= 64);
+    for (int64_t lane = 0; lane < s->lanes->size; lane++)
+        for (int64_t reg = 0; reg < s->registers->size; reg++)
+            for (int64_t step = 0; step < m->steps->size; step++)
+                o->at[lane][reg][step] = matrix_offset(c, p, m, s, lane, reg, step);
+    return o;
+}
+
 static const struct cg_matrix *matrix_find(const struct cg_program *p)
 {
     const struct cg_matrix *m = NULL;
@@ -187,6 +206,7 @@ struct matrix_rows {
 };
 
 struct matrix_text {
+    const struct matrix_offsets *of_left, *of_right; /* of the loop program */
     struct matrix_rows left[8], right[8];
     int64_t left_row, left_register, left_half, right_lane, right_register, right_half, right_pair;
 };
@@ -240,9 +260,9 @@ static int64_t matrix_element(const struct matrix_rows *r, int q, int64_t i, int
 
 /* c[row][column] = sum over k of a[row][k] * b[k][column] with the matrices of the text, against what the
  * loop program multiplies for the result `name` of work-item (row % 8, column / 2). */
-static void matrix_check_result(struct matrix_case *c, struct cg_program *p, const struct cg_matrix *m,
-                                const struct matrix_text *t, unsigned left, unsigned right, unsigned pair,
-                                int64_t first_step, const char *name, int result)
+static void matrix_check_result(struct cg_program *p, const struct cg_matrix *m, const struct matrix_text *t,
+                                unsigned left, unsigned right, unsigned pair, int64_t first_step,
+                                const char *name, int result)
 {
     bool m_left = p->bb->insts[m->left.load].logicals[0] == p->bb->insts[m->step].logicals[0];
     unsigned m_register, n_register;
@@ -254,13 +274,13 @@ static void matrix_check_result(struct matrix_case *c, struct cg_program *p, con
             int64_t a = matrix_element(&t->left[left], (int)(row / 8 + 2 * (k / 8)), row % 8, k % 8,
                                        m->left.transposed),
                     b = matrix_element(&t->right[right], (int)(2 * pair + k / 8), column, k % 8, false);
-            cr_assert_eq(a, matrix_offset(c, p, m, &m->left, item / 4, l, first_step + k));
-            cr_assert_eq(b, matrix_offset(c, p, m, &m->right, item % 4, r, first_step + k));
+            cr_assert_eq(a, t->of_left->at[item / 4][l][first_step + k]);
+            cr_assert_eq(b, t->of_right->at[item % 4][r][first_step + k]);
         }
 }
 
-static void matrix_check_product(struct matrix_case *c, struct cg_program *p, const struct cg_matrix *m,
-                                 const struct matrix_text *t, int64_t first_step, const char *line)
+static void matrix_check_product(struct cg_program *p, const struct cg_matrix *m, const struct matrix_text *t,
+                                 int64_t first_step, const char *line)
 {
     char names[4][16], member, next;
     unsigned left, right, again;
@@ -272,7 +292,7 @@ static void matrix_check_product(struct matrix_case *c, struct cg_program *p, co
     cr_assert_eq(right, again);
     cr_assert((member == 'x' && next == 'y') || (member == 'z' && next == 'w'));
     for (int i = 0; i < 4; i++)
-        matrix_check_result(c, p, m, t, left, right, member == 'z', first_step, names[i], i);
+        matrix_check_result(p, m, t, left, right, member == 'z', first_step, names[i], i);
 }
 
 /* Each product of the first iteration; the loads of 16 steps come before their products. */
@@ -285,14 +305,15 @@ static void matrix_check_text(const char *kernel, unsigned shape)
     const struct cg_matrix *m = matrix_find(p);
     struct cg_kernel k;
     cg_emit(p, &k);
-    struct matrix_text t = {0};
+    struct matrix_text t = {.of_left = matrix_list(&c, p, m, &m->left),
+                            .of_right = matrix_list(&c, p, m, &m->right)};
     matrix_read_rows(&t, k.source);
     int64_t products = 0, of_16 = m->left.registers->size / 2 * m->right.registers->size / 2;
     const char *kernel_text = strstr(k.source, "__kernel");
     for (const char *at = kernel_text; (at = strstr(at, "thresh_")); at++) {
         if (strncmp(at, "thresh_load_", 12) == 0) matrix_take_load(&t, at);
         if (strncmp(at, "thresh_multiply", 15) != 0) continue;
-        matrix_check_product(&c, p, m, &t, products / of_16 * 16, at);
+        matrix_check_product(p, m, &t, products / of_16 * 16, at);
         products++;
     }
     cr_expect_eq(products, of_16 * m->steps->size / 16);
