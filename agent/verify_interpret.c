@@ -181,9 +181,10 @@ struct verify_sample *verify_sample_new(const struct verify_task *t, unsigned bu
     struct verify_sample *s = base_calloc(1, sizeof *s);
     add_corners(s, t->program->arrays[buffer].type, 0);
     double wanted = s->n < elements ? fmin(verify_sample_size(work), elements) : 0;
+    bool all = wanted == elements; /* each once: the largest sum of magnitudes may be of one of them */
     struct pcg32 rng = pcg32_seed(seed, 0x5a);
     for (double i = 0; i < wanted; i++)
-        s->flat[s->n++] = (int64_t)(pcg32_unit(&rng) * elements);
+        s->flat[s->n++] = (int64_t)(all ? i : pcg32_unit(&rng) * elements);
     return s;
 }
 

@@ -21,7 +21,7 @@ bool described_take(const struct perfmodel_device *p, struct device *out)
                                                         ? cg_streams(p->platform, p->driver) == CG_YES
                                                         : p->streams == PERFMODEL_STREAMS,
                                      .matrix = p->matrix,
-                                     .half_bits = true, /* which any device can do */
+                                     .half_bits = true, /* an agent on it may write another text */
                                      .device_fence = cg_fences(p->platform),
                                      .workarounds_off = cg_workarounds_off(p->platform, p->driver)};
     device_set_widths(&out->limits);

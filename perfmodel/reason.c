@@ -140,7 +140,8 @@ static void explain_statement(const struct perfmodel *m, const struct perfmodel_
                               const struct profile *p, struct strbuf *out)
 {
     unsigned counted = counts[r->term];
-    bool operations = p->multiplications + p->additions + p->special > 0, access = p->load || p->store;
+    bool operations = p->multiplications + p->additions + p->special > 0;
+    bool access = (p->load && !p->shared) || p->store;
     if (!(operations && counted & COUNTS_OPERATIONS) && !(access && counted & COUNTS_ACCESSES)) return;
     strbuf_indent(out, 2);
     strbuf_printf(out, "%s: ", m->bb->insts[p->inst].name);

@@ -293,7 +293,7 @@ struct bb_plain {
     struct bb_decisions decisions; /* which leave little open */
 };
 enum { BB_MAX_PLAIN = 22 }; /* 7 of plain.c; matrix.c 4, tiled.c 4, panel.c 2, transposed.c 3, packed.c 2 */
-/* Those of a program for a device, in the arena; returns their number. The space may still refuse one. */
+/* The plain implementations of a program, in the arena; their number. The space may still refuse one. */
 unsigned bb_plain(const struct backbone *bb, const struct space *space, const struct bb_device *device,
                   struct arena *a, struct bb_plain out[BB_MAX_PLAIN]);
 

@@ -19,7 +19,7 @@
 #include "core/backbone/seat.h"
 #include "core/base/arena.h"
 
-enum { LEFT_LANES = 8, RIGHT_LANES = 4, BUNDLE = LEFT_LANES * RIGHT_LANES, VECTOR = BB_HALF_VECTOR };
+enum { VECTOR = BB_HALF_VECTOR };
 
 /* Levels of m and n, as all instructions have them. */
 enum { BLOCK, PART, REGISTER, LANE };
@@ -41,15 +41,20 @@ static uint32_t converted(const struct backbone *bb, const struct bb_inst *step,
     return bb->insts[load].kind == BB_LOAD && bb->insts[load].value != BB_NONE ? load : BB_NONE;
 }
 
-/* Whether the step has a dimension that is not reduced and that of the two loads the first alone has. */
+/* Whether the step reduces one dimension, and of the others has one that the first of both loads alone has.
+ */
 static bool has_own(const struct backbone *bb, const struct bb_inst *step, uint32_t load, uint32_t other)
 {
-    bool has = false;
+    unsigned own = 0, reduced = 0;
     for (unsigned i = 0; i < step->n_logicals; i++) {
         uint32_t l = step->logicals[i];
-        has |= !bb_reduces(bb, step, l) && bb_owns(&bb->insts[load], l) && !bb_owns(&bb->insts[other], l);
+        bool both = bb_owns(&bb->insts[load], l) && bb_owns(&bb->insts[other], l);
+        if (bb_reduces(bb, step, l))
+            reduced += both ? 1 : 2;
+        else if (!both && bb_owns(&bb->insts[load], l))
+            own++;
     }
-    return has;
+    return own == 1 && reduced == 1;
 }
 
 bool bb_multiplies_halves(const struct backbone *bb, uint32_t step, uint32_t loads[2])
@@ -76,7 +81,7 @@ struct tiles {
 
 static int64_t items(const struct tiles *x)
 {
-    return x->shape.left_bundles * x->shape.right_bundles * BUNDLE;
+    return x->shape.left_bundles * x->shape.right_bundles * BB_BUNDLE;
 }
 
 static bool decide_sizes(struct tiles *x)
@@ -84,8 +89,8 @@ static bool decide_sizes(struct tiles *x)
     struct tiler *t = &x->t;
     const struct matrix_shape *s = &x->shape;
     const struct bb_logical *logicals = t->bb->logicals;
-    x->left.tile = s->left_bundles * s->left * LEFT_LANES;
-    x->right.tile = s->right_bundles * s->right * RIGHT_LANES;
+    x->left.tile = s->left_bundles * s->left * BB_LEFT_LANES;
+    x->right.tile = s->right_bundles * s->right * BB_RIGHT_LANES;
     if (logicals[t->p.m].n_levels <= LANE || logicals[t->p.n].n_levels <= LANE ||
         logicals[t->p.k].n_levels < 2 || logicals[x->left.own].extent % x->left.tile ||
         logicals[x->right.own].extent % x->right.tile || logicals[t->p.k].extent % s->steps)
@@ -93,8 +98,8 @@ static bool decide_sizes(struct tiles *x)
     if (!tiler_decide_span(t, x->left.own, x->left.tile) ||
         !tiler_decide_span(t, x->right.own, x->right.tile) || !tiler_decide_span(t, t->p.k, s->steps))
         return false;
-    tiler_sizes(t, x->left.own, PART, (const int64_t[]){s->left_bundles, s->left, LEFT_LANES, 0});
-    tiler_sizes(t, x->right.own, PART, (const int64_t[]){s->right_bundles, s->right, RIGHT_LANES, 0});
+    tiler_sizes(t, x->left.own, PART, (const int64_t[]){s->left_bundles, s->left, BB_LEFT_LANES, 0});
+    tiler_sizes(t, x->right.own, PART, (const int64_t[]){s->right_bundles, s->right, BB_RIGHT_LANES, 0});
     tiler_sizes(t, t->p.k, 1, (const int64_t[]){s->steps, 0});
     if (t->p.batch != BB_NONE) tiler_sizes(t, t->p.batch, 1, (const int64_t[]){0});
     return true;

@@ -36,8 +36,9 @@
 struct interval {
     unsigned write, read; /* children of the node; write < read, unless `ahead` */
     const struct cg_region *region;
-    bool ahead; /* the copy runs ahead of the node, a loop: the store is after the load */
-    bool first; /* the copy runs ahead of the child `read`, a loop: the store is of its first iteration */
+    bool updated; /* the region is of an array that the kernel overwrites: reads of it end there, too */
+    bool ahead;   /* the copy runs ahead of the node, a loop: the store is after the load */
+    bool first;   /* the copy runs ahead of the child `read`, a loop: the store is of its first iteration */
 };
 
 struct site {
@@ -65,6 +66,12 @@ static void add_interval(struct site *s, struct interval x)
     s->intervals[i] = x;
 }
 
+static bool is_updated(const struct cg_program *p, const struct bb_value *v)
+{
+    uint32_t buffer = p->bb->insts[v->copy_load].buffer;
+    return buffer != BB_NONE && p->bb->buffers[buffer].updated;
+}
+
 /* A copy that runs ahead of a loop: dependences of the loop, and of the node around it. */
 static void collect_ahead(struct cg_program *p, struct site *s, const struct bb_value *v)
 {
@@ -74,10 +81,16 @@ static void collect_ahead(struct cg_program *p, struct site *s, const struct bb_
     if (!cg_depends(p, v)) return;
     if (s->node == loop) {
         unsigned read = cg_child_towards(loop, p->inst_node[v->load]);
-        add_interval(s, (struct interval){cg_child_towards(loop, store), read, r, true, false});
+        add_interval(s, (struct interval){.write = cg_child_towards(loop, store),
+                                          .read = read,
+                                          .region = r,
+                                          .updated = is_updated(p, v),
+                                          .ahead = true});
     } else {
         unsigned read = cg_child_towards(s->node, loop);
-        add_interval(s, (struct interval){read - 1, read, r, false, true});
+        add_interval(
+            s, (struct interval){
+                   .write = read - 1, .read = read, .region = r, .updated = is_updated(p, v), .first = true});
     }
 }
 
@@ -95,16 +108,15 @@ static void collect(struct cg_program *p, struct site *s)
         if (!cg_depends(p, value)) continue;
         add_interval(s, (struct interval){.write = cg_child_towards(s->node, store),
                                           .read = cg_child_towards(s->node, load),
-                                          .region = &p->regions[value->region]});
+                                          .region = &p->regions[value->region],
+                                          .updated = is_updated(p, value)});
     }
 }
 
-static void fence(struct cg_node *barrier, const struct cg_region *r)
+static void fence(struct cg_node *barrier, const struct interval *x)
 {
-    if (r->space == BB_MEM_LOCAL)
-        barrier->fence_local = true;
-    else
-        barrier->fence_global = true;
+    barrier->fence_local |= x->region->space == BB_MEM_LOCAL;
+    barrier->fence_global |= x->region->space != BB_MEM_LOCAL || x->updated;
 }
 
 static struct cg_node *find(const struct site *s, unsigned first, unsigned last)
@@ -127,7 +139,7 @@ static struct cg_node *add_barrier(struct cg_program *p, struct site *s, unsigne
 static void require_forward(struct cg_program *p, struct site *s, const struct interval *x)
 {
     struct cg_node *found = find(s, x->write + 1, x->read);
-    fence(found ? found : add_barrier(p, s, x->read), x->region);
+    fence(found ? found : add_barrier(p, s, x->read), x);
 }
 
 /* From the read round the back edge to the write: a barrier between the read and the end of the body, or
@@ -138,13 +150,13 @@ static void require_back_edge(struct cg_program *p, struct site *s, const struct
     struct cg_node *found = find(s, 0, x->write);
     if (!found) found = find(s, x->read + 1, s->node->n_children);
     if (!found) found = add_barrier(p, s, start ? 0 : s->node->n_children);
-    fence(found, x->region);
+    fence(found, x);
 }
 
 static void require_end(struct cg_program *p, struct site *s, const struct interval *x)
 {
     struct cg_node *end = s->before[s->node->n_children];
-    fence(end ? end : add_barrier(p, s, s->node->n_children), x->region);
+    fence(end ? end : add_barrier(p, s, s->node->n_children), x);
 }
 
 static void insert(struct cg_program *p, struct site *s)

@@ -6,6 +6,8 @@
  *     sectors      distinct offsets / 8: 16
  *     traffic      of a group, the product of the sizes that the offset depends on: 16 * 16 * 4 * 4 bytes
  *
+ * Loads of products in matrices (matrix.c) are counted as the loop program has them: more than the text has.
+ *
  * In local memory a bundle takes as many cycles as its busiest bank has words to give: 32 banks of 4 bytes,
  * and accesses of 8 and 16 bytes are served to halves and quarters of a bundle. */
 #include "core/codegen/counts.h"

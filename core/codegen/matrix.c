@@ -33,16 +33,15 @@
 #include "core/base/arena.h"
 
 enum { STEPS = 16 /* of one product */, ROW = 8 /* elements, and rows of a matrix */ };
-enum { LEFT_LANES = 8, RIGHT_LANES = 4, BUNDLE = LEFT_LANES * RIGHT_LANES };
 enum { LEFT_REGISTERS = 2, RIGHT_REGISTERS = 4 }; /* of the four matrices that are loaded at once */
 
 /* ---- what can be multiplied ---- */
 
-static bool only_reader(const struct cg_program *p, uint32_t value, uint32_t reader)
+static bool only_reader(const struct cg_program *p, uint32_t load, uint32_t reader)
 {
     for (uint32_t i = 0; i < p->bb->n_insts; i++)
         for (unsigned j = 0; i != reader && j < p->bb->insts[i].n_operands; j++)
-            if (p->bb->insts[i].operands[j] == value) return false;
+            if (p->bb->insts[i].operands[j] == load) return false;
     return true;
 }
 
@@ -66,7 +65,7 @@ static const char *take_dim(const struct cg_program *p, struct cg_matrix *m, uin
     bool left = bb_owns(&p->bb->insts[m->left.load], logical),
          right = bb_owns(&p->bb->insts[m->right.load], logical);
     struct cg_matrix_side *s = left ? &m->left : &m->right;
-    if (n->kind == BB_THREAD && n->axis == 0 && n->inner < BUNDLE) {
+    if (n->kind == BB_THREAD && n->axis == 0 && n->inner < BB_BUNDLE) {
         if (left == right || s->lanes) return "the work-items of a bundle are not those of a matrix";
         s->lanes = n;
         s->lane_tile = tile;
@@ -125,6 +124,7 @@ static const char *take_rows(struct cg_program *p, struct cg_matrix_side *s, con
     if (!has_stride(x->offset, s->lanes, &s->lane) || !has_stride(x->offset, s->loaded, &s->apart) ||
         !has_stride(x->offset, steps, &s->step))
         return "the elements of a matrix are not at constant distances";
+    if (s->step <= 0 || s->lane <= 0) return "a matrix has no steps or no lanes";
     s->transposed = s->step != 1;
     if (s->transposed && s->lane != 1) return "a matrix has no rows of neighbours";
     return cg_has_rows(p, x, s->transposed ? s->lanes : steps, ROW) ? NULL
@@ -142,13 +142,15 @@ static const char *take_step(struct cg_program *p, struct cg_matrix *m)
     const char *why = take_dims(p, m);
     if (why) return why;
     if (m->left.lanes && m->left.lanes->inner == 1) swap_sides(m);
-    if (p->local_size[0] % BUNDLE || !is_lanes(p, &m->left, RIGHT_LANES, LEFT_LANES) ||
-        !is_lanes(p, &m->right, 1, RIGHT_LANES))
+    if (p->local_size[0] % BB_BUNDLE || !is_lanes(p, &m->left, BB_RIGHT_LANES, BB_LEFT_LANES) ||
+        !is_lanes(p, &m->right, 1, BB_RIGHT_LANES))
         return "the work-items of a bundle are not those of a matrix";
     if (!m->steps || m->steps->size % STEPS || !is_registers(m, &m->left, LEFT_REGISTERS) ||
         !is_registers(m, &m->right, RIGHT_REGISTERS))
         return "steps or registers are no multiple of a matrix";
-    if (!is_plain(m->steps, m) || cg_is_guarded(p, m->steps) || !only_reader(p, m->left.load, m->step) ||
+    if (m->left.lanes->n_guards || m->right.lanes->n_guards)
+        return "some lanes of a bundle are beyond an extent";
+    if (!is_plain(m->steps, m) || !only_reader(p, m->left.load, m->step) ||
         !only_reader(p, m->right.load, m->step) || p->operands[m->step][0].value->vector)
         return "a matrix is not alone in its steps";
     why = take_rows(p, &m->left, m->steps);

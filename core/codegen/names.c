@@ -35,7 +35,9 @@ static bool is_word(const struct cg_dialect *d, const char *s)
 {
     for (unsigned i = 0; d->words[i]; i++)
         if (!strcmp(s, d->words[i])) return true;
-    return !strcmp(s, CG_KERNEL_NAME) || !strcmp(s, "lanes");
+    bool type =
+        (d->half_words && !strcmp(s, d->half_words)) || (d->matrix_type && !strcmp(s, d->matrix_type));
+    return type || !strcmp(s, CG_KERNEL_NAME) || !strcmp(s, "lanes");
 }
 
 static bool is_vector_of(const char *scalar, const char *s)

@@ -68,7 +68,18 @@ static const char half_functions[] =
     "        vstore_half##n##_rte(x, 0, (__private half *)&bits); \\\n"
     "        return bits; \\\n"
     "    }\n"
-    "THRESH_HALF()\nTHRESH_HALF(2)\nTHRESH_HALF(4)\nTHRESH_HALF(8)\nTHRESH_HALF(16)";
+    "THRESH_HALF()\nTHRESH_HALF(2)\nTHRESH_HALF(4)\nTHRESH_HALF(8)\nTHRESH_HALF(16)\n"
+    "#define THRESH_HALF_OF_DOUBLE(n) \\\n"
+    "    ushort##n thresh_half_of_double##n(double##n x) \\\n"
+    "    { \\\n"
+    "        ushort##n bits; \\\n"
+    "        vstore_half##n##_rte(x, 0, (__private half *)&bits); \\\n"
+    "        return bits; \\\n"
+    "    }\n"
+    "#ifdef cl_khr_fp64\n"
+    "THRESH_HALF_OF_DOUBLE()\nTHRESH_HALF_OF_DOUBLE(2)\nTHRESH_HALF_OF_DOUBLE(4)\n"
+    "THRESH_HALF_OF_DOUBLE(8)\nTHRESH_HALF_OF_DOUBLE(16)\n"
+    "#endif";
 
 /* PTX of NVIDIA's devices from compute capability 8.0 on. The address of a row is one of local memory. */
 static const char matrix_functions[] =
@@ -97,6 +108,7 @@ const struct cg_dialect cg_opencl = {
     .half_words = "uint4",
     .half_to_float = "thresh_float$2($1)",
     .float_to_half = "thresh_half$2($1)",
+    .double_to_half = "thresh_half_of_double$2($1)",
     .vector_operations = {[SCALAR_LT] = "convert_int$9($1 < $2)",
                           [SCALAR_LE] = "convert_int$9($1 <= $2)",
                           [SCALAR_GT] = "convert_int$9($1 > $2)",

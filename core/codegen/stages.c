@@ -19,7 +19,7 @@
  *                                            A.cs [A.tile]        registers to tile (k0 + 1) % 2
  *
  * In the text the last iteration is after the loop, without the copies (emit.c: emit_last()), unless the
- * loop's end depends on loops around it. Around products in matrices a condition is around the copies
+ * loop's end depends on loops around it. In a loop with a product in matrices an if is around the copies
  * instead: without it NVIDIA's compiler moves the loads behind the arithmetic, to have fewer registers.
  *
  * The three new nodes are of type AHEAD and have one id: their variable is the iteration that the copy is

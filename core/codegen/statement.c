@@ -201,8 +201,8 @@ const char *cg_constant_text(struct cg_emitter *e, enum scalar_type type, double
     return vector ? CG_TEXT(e, e->dialect->broadcast, cg_type_text(e, type, e->lane->size), text) : text;
 }
 
-/* An operation on half numbers that are bits: that on float. Results of one operation are as exact as if
- * they were rounded once, except those of fma. */
+/* An operation on half numbers that are bits: that on float. Sums, products, quotients and roots are as exact
+ * as if they were rounded once; functions such as exp, and fma, are rounded twice. */
 static const char *bits_operation_text(struct cg_emitter *e, const struct bb_node *n, const char **operands,
                                        bool vector)
 {
@@ -224,6 +224,9 @@ const char *cg_operation_text(struct cg_emitter *e, const struct bb_node *n, con
     if (e->p->target.half_bits) {
         const struct bb_node to_float = {.kind = BB_NODE_OP, .type = n->type, .op = SCALAR_TO_FLOAT};
         if (n->type == SCALAR_HALF) return bits_operation_text(e, n, operands, vector);
+        if (n->op == SCALAR_TO_HALF && n->type == SCALAR_DOUBLE)
+            return CG_TEXT(e, e->dialect->double_to_half, operands[0],
+                           vector ? cg_number(e, e->lane->size) : "");
         if (n->op == SCALAR_TO_HALF)
             return CG_TEXT(e, e->dialect->float_to_half, cg_operation_text(e, &to_float, operands, vector),
                            vector ? cg_number(e, e->lane->size) : "");

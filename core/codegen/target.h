@@ -43,7 +43,7 @@ struct cg_dialect {
      * Operations are in float; numbers and bits are converted by functions: operand $1, width $2 of vectors,
      * "" of scalars. */
     struct cg_type_text half_bits;
-    const char *half_to_float, *float_to_half;
+    const char *half_to_float, *float_to_half, *double_to_half;
     const char *half_words; /* the type of eight of them that are copied (words.c); NULL: none */
     /* Operations by their last operand: a vector, an int (scalar or vector) or else, the first of these that
      * is not NULL. Operands $1 $2 $3, mask $8 of the last one's type, width $9 of vectors, "" of scalars. A

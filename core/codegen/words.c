@@ -4,8 +4,9 @@
  *     A_copy_load = *(const __global uint4 *)&A[...];     instead of ushort8
  *     *(__local uint4 *)&A_tile[...] = A_copy_load;
  *
- * NVIDIA's compiler takes vectors of 16-bit numbers apart: 896 us instead of 691 for a product of 4096^3
- * whose copies were loaded as words and stored in parts (H200, driver 580). */
+ * NVIDIA's compiler takes vectors of 16-bit numbers apart and stores them one by one: a product of 4096^3
+ * took 896 us with vectors of ushort, and 691 us with words (H200,
+ * experiments/results/2026-11-27-matrices.md). */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -31,8 +32,8 @@ static bool is_whole(struct cg_program *p, uint32_t inst, const struct cg_node *
     const struct cg_node *n = p->inst_node[inst];
     int affine = 0;
     return vector && vector->size == TOGETHER && x->offset && !x->n_guards && !x->n_clamps && !x->streaming &&
-           !n->n_guards && !vector->n_guards && index_stride(x->offset, vector->id, &affine) == 1 && affine &&
-           cg_has_rows(p, x, vector, TOGETHER);
+           !n->n_guards && !n->guard_local && !n->guard_group && !n->guard_last && !vector->n_guards &&
+           index_stride(x->offset, vector->id, &affine) == 1 && affine && cg_has_rows(p, x, vector, TOGETHER);
 }
 
 /* The dimension along which a copy's store has the lanes of the vector that its load has made; NULL: it

@@ -1,6 +1,7 @@
 /* Inputs, comparison, and the reference against the Lift interpreter. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/verify_interpret.h"
@@ -47,6 +48,27 @@ Test(agent_verify, inputs_are_odd_integers_and_unit_uniform)
     cr_assert_arr_eq(t->buffers[0].data[VERIFY_TIMING], again->buffers[0].data[VERIFY_TIMING], 160);
     verify_task_free(t);
     verify_task_free(again);
+    diag_free(d);
+}
+
+/* Of few outputs each is looked at: the tolerance is that of the one with the largest terms. */
+Test(agent_verify, few_outputs_are_sampled_whole)
+{
+    struct diag *d = diag_new();
+    struct source source;
+    struct arena *a = arena_new();
+    struct verify_task *t = verify_matmul_task(d);
+    t->program = verify_bind(verify_matmul, "M=8,N=6,K=5", &source, a, d);
+    struct verify_sample *sample = verify_sample_new(t, 2, 5, 11);
+    bool seen[8 * 6] = {false};
+    for (unsigned i = 0; i < sample->n; i++)
+        seen[sample->flat[i]] = true;
+    for (int i = 0; i < 8 * 6; i++)
+        cr_expect(seen[i], "output %d", i);
+    free(sample);
+    t->program = NULL;
+    verify_task_free(t);
+    arena_free(a);
     diag_free(d);
 }
 

@@ -267,6 +267,31 @@ static void stages_check_leaves(const char *kernel, const char *sizes, const cha
     stages_close(&x);
 }
 
+/* Between a copy of an array and the stores that overwrite it, a barrier orders accesses to global memory,
+ * too. (Others are there for faulty drivers.) */
+Test(stages, an_array_that_is_updated_is_fenced)
+{
+    static const char *const pins[] = {"staged(C)=YES", "staged(A)=NO", "staged(B)=NO", "mem_space(*)=LOCAL"};
+    struct stages_case x;
+    struct pcg32 rng = pcg32_seed(3, 1);
+    unsigned programs = 0;
+    stages_open(&x, "gemm", "M=8,N=8,K=4", NULL, pins, 4);
+    const struct bb_value *c = x.f.bb->values;
+    while (strcmp(c->name, "C") != 0)
+        c++;
+    for (int i = 0; i < 40; i++) {
+        const struct cg_program *p = stages_draw(&x, &rng);
+        bool exchanges = p && cg_depends(p, c), fenced = false;
+        for (unsigned n = 0; exchanges && n < p->n_nodes; n++)
+            fenced |=
+                p->nodes[n]->type == CG_BARRIER && p->nodes[n]->fence_local && p->nodes[n]->fence_global;
+        cr_expect_eq(fenced, exchanges);
+        programs += exchanges;
+    }
+    cr_expect_gt(programs, 0);
+    stages_close(&x);
+}
+
 Test(stages, products)
 {
     stages_check_leaves("matmul", "M=8,N=8,K=16", "staged(*)=YES", longer(40, 1000));
