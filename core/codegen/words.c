@@ -4,9 +4,8 @@
  *     A_copy_load = *(const __global uint4 *)&A[...];     instead of ushort8
  *     *(__local uint4 *)&A_tile[...] = A_copy_load;
  *
- * NVIDIA's compiler takes vectors of 16-bit numbers apart and stores them one by one: a product of 4096^3
- * took 896 us with vectors of ushort, and 691 us with words (H200,
- * experiments/results/2026-11-27-matrices.md). */
+ * NVIDIA's compiler loads vectors of 16-bit numbers in parts: a product of 4096^3 took 896 us with vectors of
+ * ushort, and 691 us with words (H200, experiments/results/2026-11-27-matrices.md). */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"
