@@ -459,6 +459,8 @@ Test(agent_serve, devices_round_trip_and_are_checked)
                                     .local_bytes = 1 << 15,
                                     .n_vector_widths = 3,
                                     .vector_widths = {2, 4, 8},
+                                    .half_bits = true,
+                                    .matrix = true,
                                     .device_fence = true,
                                     .workarounds_off = 1u << CG_SPLIT_PREDICATES};
     struct message_ints ints = wire_device(&dev, a);
@@ -499,6 +501,12 @@ Test(agent_serve, devices_round_trip_and_are_checked)
         v[limits[i].at] = was;
     }
     cr_assert(wire_read_device(ints, &back));
+    cr_assert(back.limits.device_fence && back.limits.half_bits && back.limits.matrix);
+    ints.n--;
+    cr_assert_not(wire_read_device(ints, &back));
+    ints.n--; /* a file of a version that knew of no half numbers as bits, nor of matrices */
+    cr_assert(wire_read_device(ints, &back));
+    cr_assert(back.limits.device_fence && !back.limits.half_bits && !back.limits.matrix);
     ints.n--; /* a file of a version that knew of no fence */
     cr_assert(wire_read_device(ints, &back));
     cr_assert_not(back.limits.device_fence);

