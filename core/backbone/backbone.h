@@ -278,13 +278,13 @@ struct bb_device {
 
 /* The tables that gpu.space is instantiated with. The caller frees the result with space_data_free(). */
 struct space_data *bb_instance(const struct backbone *bb, const struct bb_device *device);
-/* The decisions of a leaf. false with a static reason: the state is no leaf of the space over the backbone.
- */
+/* Reads the decisions off a leaf. false with a static reason in *why: it is no leaf of the space. */
 bool bb_decode(const struct backbone *bb, const struct space_state *leaf, struct bb_candidate *out,
                const char **why);
 /* The naive implementation: the store's parallel dimensions of level 0 GLOBAL, all others of size 1. */
 struct bb_decisions bb_naive(const struct backbone *bb, const struct space *space, struct arena *a);
-/* How often at most it computes a reduction that elements of the output share: 1024 for the sum of a row. */
+/* How often the naive implementation computes the same reduction: 1024 where all elements of a row of 1,024
+ * share its sum. The most of all reductions; 1: it repeats none. */
 int64_t bb_naive_repeats(const struct backbone *bb);
 
 /* A plain implementation: one that needs no search. */

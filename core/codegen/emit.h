@@ -75,6 +75,7 @@ void cg_emit_part_arrays(struct cg_emitter *e);
 
 /* ---- matrix.c ---- */
 
+/* Loads and products of matrices, in place of the copies of m->steps. */
 void cg_emit_matrix(struct cg_emitter *e, const struct cg_matrix *m);
 
 /* ---- groups.c ---- */

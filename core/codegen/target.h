@@ -157,6 +157,7 @@ struct cg_target {
 struct cg_target cg_target_of(const struct bb_device *device);
 bool cg_needs(const struct cg_target *t, enum cg_workaround w);
 bool cg_has_width(const struct cg_target *t, int64_t width); /* of vectors */
+/* How the target writes a type: of half numbers, perhaps their bits. Of the dialect. */
 const struct cg_type_text *cg_type_of(const struct cg_target *t, enum scalar_type type);
 
 /* Appends the format with $1 to $9 replaced by args[0] to args[8]. */

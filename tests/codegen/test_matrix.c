@@ -7,17 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/contend.h"
 #include "core/backbone/matrix.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/codegen/program.h"
 #include "core/lift/interpret.h"
-#include "core/pipeline/problem.h"
-#include "mcts/prior.h"
+#include "tests/codegen/contenders.h"
 #include "tests/fixture/kernel.h"
-
-extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
 static const struct bb_device matrix_device = {.gpu = true,
                                                .max_work_group = 1024,
@@ -38,51 +34,19 @@ static const char matrix_of_columns[] =
     "output map(fun row -> map(fun column -> sum(map(product, zip(row, column))), transpose(B)), "
     "transpose(A))\n";
 
-struct matrix_case {
-    struct arena *arena;
-    struct diag *diag;
-    struct problem *problem;
-    struct mcts_prior *prior;
-    unsigned n_plain, n; /* all plain ones; the first of them, in matrices */
-    struct contend_plain plain[BB_MAX_PLAIN];
-};
-
-static struct matrix_case matrix_open(const char *kernel, const char *sizes, const struct bb_device *device)
+static struct contenders matrix_open(const char *kernel, const char *sizes)
 {
-    size_t length;
-    struct matrix_case c = {.arena = arena_new(), .diag = diag_new()};
-    char *text = kernel_read(kernel, &length);
-    c.problem = problem_new("matrix.lift", text, sizes, device, NULL, c.diag);
-    cr_assert_not_null(c.problem, "%s", kernel);
-    const struct mcts_fact facts[] = {
-        {"gpu", 1}, {"compute_units", 132}, {"max_work_group", 1024}, {"results", 0}};
-    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
-    cr_assert_not_null(c.prior);
-    c.n_plain = contend_plain(c.problem, NULL, 0, c.prior, 0, c.plain);
-    while (c.n < c.n_plain && strstr(c.plain[c.n].label, "in matrices"))
-        c.n++;
-    free(text);
-    return c;
-}
-
-static void matrix_close(struct matrix_case *c)
-{
-    for (unsigned i = 0; i < c->n_plain; i++)
-        contend_plain_clear(&c->plain[i]);
-    mcts_prior_free(c->prior);
-    problem_free(c->problem);
-    diag_free(c->diag);
-    arena_free(c->arena);
+    return contenders_open(kernel, sizes, &matrix_device, "in matrices");
 }
 
 /* The loop program of a plain implementation; NULL: the code generator refuses it, with the reason. */
-static struct cg_program *matrix_build(struct matrix_case *c, unsigned i, const char **why)
+static struct cg_program *matrix_build(struct contenders *c, unsigned i, const char **why)
 {
     const struct cg_target target = cg_target_of(&matrix_device);
     const struct backbone *bb = c->problem->backbone;
     struct bb_candidate *candidate = bb_candidate_new(bb, c->arena);
-    struct space_state *leaf = problem_replay(c->problem, c->plain[i].actions, c->plain[i].n_actions, why);
-    cr_assert(leaf && bb_decode(bb, leaf, candidate, why), "%s: %s", c->plain[i].label, *why);
+    struct space_state *leaf = contenders_leaf(c, c->first + i);
+    cr_assert(bb_decode(bb, leaf, candidate, why), "%s: %s", c->plain[c->first + i].label, *why);
     space_state_free(leaf);
     return cg_build(bb, candidate, &target, c->arena, why);
 }
@@ -116,7 +80,7 @@ Test(matrix, products_of_half_numbers)
 
 static void matrix_interpret(const char *kernel, const char *sizes)
 {
-    struct matrix_case c = matrix_open(kernel, sizes, &matrix_device);
+    struct contenders c = matrix_open(kernel, sizes);
     const struct backbone *bb = c.problem->backbone;
     double **buffers = ARENA_ARRAY(c.arena, double *, bb->n_buffers);
     uint32_t output = 0;
@@ -136,7 +100,7 @@ static void matrix_interpret(const char *kernel, const char *sizes)
     for (int64_t j = 0; j < bb->buffers[output].elements; j++)
         cr_assert_eq(buffers[output][j], expected[j], "element %lld is %g, not %g", (long long)j,
                      buffers[output][j], expected[j]);
-    matrix_close(&c);
+    contenders_close(&c);
 }
 
 Test(matrix, loop_programs_compute_the_product)
@@ -149,7 +113,7 @@ Test(matrix, loop_programs_compute_the_product)
 
 /* A side as the test knows it from the loop program: the offset of the element of a lane, a register and a
  * step within the tile of the first iteration, where all other variables are 0. */
-static int64_t matrix_offset(struct matrix_case *c, struct cg_program *p, const struct cg_matrix *m,
+static int64_t matrix_offset(struct contenders *c, struct cg_program *p, const struct cg_matrix *m,
                              const struct cg_matrix_side *s, int64_t lane, int64_t reg, int64_t step)
 {
     const struct index_expr **at = ARENA_ARRAY(c->arena, const struct index_expr *, cg_variables(p));
@@ -168,7 +132,7 @@ struct matrix_offsets {
     int64_t at[8][32][64];
 };
 
-static struct matrix_offsets *matrix_list(struct matrix_case *c, struct cg_program *p,
+static struct matrix_offsets *matrix_list(struct contenders *c, struct cg_program *p,
                                           const struct cg_matrix *m, const struct cg_matrix_side *s)
 {
     struct matrix_offsets *o = ARENA_NEW(c->arena, struct matrix_offsets);
@@ -297,7 +261,7 @@ static void matrix_check_product(struct cg_program *p, const struct cg_matrix *m
 /* Each product of the first iteration; the loads of 16 steps come before their products. */
 static void matrix_check_text(const char *kernel, unsigned shape)
 {
-    struct matrix_case c = matrix_open(kernel, "M=256,N=256,K=64", &matrix_device);
+    struct contenders c = matrix_open(kernel, "M=256,N=256,K=64");
     const char *why = "";
     struct cg_program *p = matrix_build(&c, shape, &why);
     cr_assert(p, "%s", why);
@@ -317,7 +281,7 @@ static void matrix_check_text(const char *kernel, unsigned shape)
     }
     cr_expect_eq(products, of_16 * m->steps->size / 16);
     cg_kernel_free(&k);
-    matrix_close(&c);
+    contenders_close(&c);
 }
 
 Test(matrix, work_items_have_the_results_of_the_loop_program)
@@ -379,7 +343,7 @@ Test(matrix, bundles_are_within_rounded_extents, .timeout = 200)
 /* Half numbers are copied as words, and the copies have a condition around them (stages.c). */
 Test(matrix, copies_are_words_in_conditions)
 {
-    struct matrix_case c = matrix_open("half_matmul", "M=256,N=256,K=64", &matrix_device);
+    struct contenders c = matrix_open("half_matmul", "M=256,N=256,K=64");
     const char *why = "";
     struct cg_program *p = matrix_build(&c, 0, &why);
     cr_assert(p, "%s", why);
@@ -390,5 +354,5 @@ Test(matrix, copies_are_words_in_conditions)
     cr_expect(strstr(k.source, "if (k0 < 1) {"));
     cr_expect(!strstr(k.source, "ushort8"));
     cg_kernel_free(&k);
-    matrix_close(&c);
+    contenders_close(&c);
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/contend.h"
 #include "core/backbone/packed.h"
 #include "core/backbone/panel.h"
 #include "core/backbone/tiled.h"
@@ -14,11 +13,9 @@
 #include "core/codegen/codegen.h"
 #include "core/lift/interpret.h"
 #include "core/pipeline/code.h"
-#include "mcts/prior.h"
+#include "tests/codegen/contenders.h"
 #include "tests/codegen/fixture.h"
 #include "tests/fixture/kernel.h"
-
-extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
 static const struct bb_device tiled_device = {.gpu = true,
                                               .max_work_group = 1024,
@@ -33,61 +30,18 @@ static const struct bb_device tiled_cpu = {.max_work_group = 4096,
                                            .n_vector_widths = 4,
                                            .vector_widths = {2, 4, 8, 16}};
 
-struct tiled_case {
-    struct arena *arena;
-    struct diag *diag;
-    struct problem *problem;
-    struct mcts_prior *prior;
-    unsigned n_plain, first, n; /* all plain ones; those with the label in question */
-    struct contend_plain plain[BB_MAX_PLAIN];
-};
-
 static const char tiles[] = "loaded ahead", panels[] = "whole rows",
                   transposed[] = "transposed in local memory", packed[] = "packed columns"; /* in labels */
 
-static struct tiled_case tiled_open(const char *kernel, const char *sizes, const char *label)
+static struct contenders tiled_open(const char *kernel, const char *sizes, const char *label)
 {
-    const struct bb_device *device = label == packed ? &tiled_cpu : &tiled_device;
-    size_t length;
-    struct tiled_case c = {.arena = arena_new(), .diag = diag_new()};
-    char *text = kernel_read(kernel, &length);
-    c.problem = problem_new(kernel, text, sizes, device, NULL, c.diag);
-    cr_assert_not_null(c.problem, "%s", kernel);
-    const struct mcts_fact facts[] = {
-        {"gpu", device->gpu}, {"compute_units", 132}, {"max_work_group", 1024}, {"results", 0}};
-    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
-    cr_assert_not_null(c.prior);
-    c.n_plain = contend_plain(c.problem, NULL, 0, c.prior, 0, c.plain);
-    while (c.first < c.n_plain && !strstr(c.plain[c.first].label, label))
-        c.first++;
-    while (c.first + c.n < c.n_plain && strstr(c.plain[c.first + c.n].label, label))
-        c.n++;
-    free(text);
-    return c;
+    return contenders_open(kernel, sizes, label == packed ? &tiled_cpu : &tiled_device, label);
 }
 
-static void tiled_close(struct tiled_case *c)
-{
-    for (unsigned i = 0; i < c->n_plain; i++)
-        contend_plain_clear(&c->plain[i]);
-    mcts_prior_free(c->prior);
-    problem_free(c->problem);
-    diag_free(c->diag);
-    arena_free(c->arena);
-}
-
-static struct space_state *tiled_leaf(const struct tiled_case *c, unsigned i)
-{
-    const char *why = "";
-    struct space_state *leaf = problem_replay(c->problem, c->plain[i].actions, c->plain[i].n_actions, &why);
-    cr_assert(leaf, "%s: %s", c->plain[i].label, why);
-    return leaf;
-}
-
-static char *tiled_loops(const struct tiled_case *c, unsigned i)
+static char *tiled_loops(const struct contenders *c, unsigned i)
 {
     struct strbuf loops = {0};
-    struct space_state *leaf = tiled_leaf(c, i);
+    struct space_state *leaf = contenders_leaf(c, i);
     cr_assert(pipeline_print_loops(c->problem, leaf, &loops));
     space_state_free(leaf);
     return strbuf_take(&loops);
@@ -97,7 +51,7 @@ static char *tiled_loops(const struct tiled_case *c, unsigned i)
 static void tiled_expect(const char *kernel, const char *sizes, const char *label, const char *whole_label,
                          const char *const *texts)
 {
-    struct tiled_case c = tiled_open(kernel, sizes, label);
+    struct contenders c = tiled_open(kernel, sizes, label);
     cr_assert_str_eq(c.plain[c.first].label, whole_label);
     char *loops = tiled_loops(&c, c.first);
     for (const char *at = loops; *texts; texts++) {
@@ -105,7 +59,7 @@ static void tiled_expect(const char *kernel, const char *sizes, const char *labe
         cr_assert(at, "%s is not there: %s", *texts, loops);
     }
     free(loops);
-    tiled_close(&c);
+    contenders_close(&c);
 }
 
 /* ---- what there is ---- */
@@ -190,7 +144,7 @@ Test(tiled, products_of_a_gpu)
 
 Test(tiled, copies_of_the_next_tiles_around_the_arithmetic)
 {
-    struct tiled_case c = tiled_open("matmul", "M=512,N=512,K=512", tiles);
+    struct contenders c = tiled_open("matmul", "M=512,N=512,K=512", tiles);
     cr_assert_str_eq(c.plain[1].label, "plain: groups of 128 x 128 results, tiles of 8 steps loaded ahead");
     char *loops = tiled_loops(&c, 1);
     const char *loop = strstr(loops, "loop 64: A.load.k.0 B.load.k.0 mad.k.0\n");
@@ -204,18 +158,18 @@ Test(tiled, copies_of_the_next_tiles_around_the_arithmetic)
     cr_assert(next && a && b && steps && row && store, "%s", loops);
     cr_expect(next < a && a < b && b < steps && steps < row && row < store, "%s", loops);
     free(loops);
-    tiled_close(&c);
+    contenders_close(&c);
 }
 
 /* ---- what they compute ---- */
 
-static void tiled_run(struct tiled_case *c, unsigned i, double **buffers, const double *expected,
+static void tiled_run(struct contenders *c, unsigned i, double **buffers, const double *expected,
                       uint32_t output)
 {
     char why[256];
     struct pipeline_code code;
     const struct backbone *bb = c->problem->backbone;
-    struct space_state *leaf = tiled_leaf(c, i);
+    struct space_state *leaf = contenders_leaf(c, i);
     cr_assert(pipeline_lower(c->problem, leaf, &code, why, sizeof why), "%s", why);
     for (int64_t j = 0; j < bb->buffers[output].elements; j++)
         buffers[output][j] = -12345;
@@ -229,7 +183,7 @@ static void tiled_run(struct tiled_case *c, unsigned i, double **buffers, const 
 
 static void tiled_check(const char *kernel, const char *sizes, const char *label, unsigned n)
 {
-    struct tiled_case c = tiled_open(kernel, sizes, label);
+    struct contenders c = tiled_open(kernel, sizes, label);
     const struct backbone *bb = c.problem->backbone;
     double **buffers = ARENA_ARRAY(c.arena, double *, bb->n_buffers);
     uint32_t output = 0;
@@ -244,7 +198,7 @@ static void tiled_check(const char *kernel, const char *sizes, const char *label
     cr_assert_eq(c.n, n, "%s %s: %u", kernel, sizes, c.n);
     for (unsigned i = 0; i < c.n; i++)
         tiled_run(&c, c.first + i, buffers, expected, output);
-    tiled_close(&c);
+    contenders_close(&c);
 }
 
 Test(tiled, products)
@@ -261,7 +215,7 @@ Test(tiled, sizes_that_do_not_divide)
 /* Rows of 1009 elements are not aligned: neighbouring work-items load neighbouring elements, no vectors. */
 Test(tiled, elements_of_unaligned_rows)
 {
-    struct tiled_case c = tiled_open("matmul", "M=1009,N=1009,K=1009", tiles);
+    struct contenders c = tiled_open("matmul", "M=1009,N=1009,K=1009", tiles);
     cr_assert_eq(c.n, BB_MAX_TILED);
     char *loops = tiled_loops(&c, 3);
     cr_expect(strstr(loops, "thread0 64: B.copy.load.n.0\n") &&
@@ -270,7 +224,7 @@ Test(tiled, elements_of_unaligned_rows)
     cr_expect(!strstr(loops, "vector 4: A.copy.load") && !strstr(loops, "vector 4: B.copy.load"), "%s",
               loops);
     free(loops);
-    tiled_close(&c);
+    contenders_close(&c);
 }
 
 Test(tiled, an_operand_without_neighbours)
@@ -307,14 +261,14 @@ Test(tiled, panels_of_a_gpu)
 
 Test(tiled, panels_stage_their_rows_once)
 {
-    struct tiled_case c = tiled_open("matmul", "M=1024,N=1024,K=1024", panels);
+    struct contenders c = tiled_open("matmul", "M=1024,N=1024,K=1024", panels);
     char *loops = tiled_loops(&c, c.first);
     const char *copy = strstr(loops, "thread1 2: A.copy.load.m.1"),
                *loop = strstr(loops, "loop 128: A.load.k.0"), *steps = strstr(loops, "unroll 4: A.load.k.1");
     cr_assert(copy && loop && steps, "%s", loops);
     cr_expect(copy < loop && loop < steps, "%s", loops);
     free(loops);
-    tiled_close(&c);
+    contenders_close(&c);
 }
 
 Test(tiled, panels)

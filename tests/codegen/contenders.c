@@ -1,0 +1,50 @@
+#include "tests/codegen/contenders.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "tests/fixture/kernel.h"
+
+extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
+
+struct contenders contenders_open(const char *kernel, const char *sizes, const struct bb_device *device,
+                                  const char *label)
+{
+    size_t length;
+    struct contenders c = {.arena = arena_new(), .diag = diag_new()};
+    char *text = kernel_read(kernel, &length);
+    c.problem = problem_new(kernel, text, sizes, device, NULL, c.diag);
+    cr_assert_not_null(c.problem, "%s", kernel);
+    const struct mcts_fact facts[] = {
+        {"gpu", device->gpu}, {"compute_units", 132}, {"max_work_group", 1024}, {"results", 0}};
+    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
+    cr_assert_not_null(c.prior);
+    c.n_plain = contend_plain(c.problem, NULL, 0, c.prior, 0, c.plain);
+    while (c.first < c.n_plain && !strstr(c.plain[c.first].label, label))
+        c.first++;
+    while (c.first + c.n < c.n_plain && strstr(c.plain[c.first + c.n].label, label))
+        c.n++;
+    free(text);
+    return c;
+}
+
+void contenders_close(struct contenders *c)
+{
+    for (unsigned i = 0; i < c->n_plain; i++)
+        contend_plain_clear(&c->plain[i]);
+    mcts_prior_free(c->prior);
+    problem_free(c->problem);
+    diag_free(c->diag);
+    arena_free(c->arena);
+}
+
+struct space_state *contenders_leaf(const struct contenders *c, unsigned i)
+{
+    const char *why = "";
+    struct space_state *leaf = problem_replay(c->problem, c->plain[i].actions, c->plain[i].n_actions, &why);
+    cr_assert(leaf, "%s: %s", c->plain[i].label, why);
+    return leaf;
+}

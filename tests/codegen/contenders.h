@@ -1,0 +1,25 @@
+/* The plain implementations of a program for a device, as a search starts with them. */
+#ifndef THRESH_TESTS_CODEGEN_CONTENDERS_H
+#define THRESH_TESTS_CODEGEN_CONTENDERS_H
+
+#include "coordinator/contend.h"
+#include "mcts/prior.h"
+
+struct contenders {
+    struct arena *arena; /* also for the test */
+    struct diag *diag;
+    struct problem *problem;
+    struct mcts_prior *prior;
+    unsigned n_plain, first, n; /* all plain ones; those with the label in question */
+    struct contend_plain plain[BB_MAX_PLAIN];
+};
+
+/* Those of a kernel (tests/fixture/kernel.h); the first and the number of those whose label contains a text.
+ * Close it with contenders_close(). A failure fails the test. */
+struct contenders contenders_open(const char *kernel, const char *sizes, const struct bb_device *device,
+                                  const char *label);
+void contenders_close(struct contenders *c);
+/* The leaf of plain implementation i: space_state_free() it. */
+struct space_state *contenders_leaf(const struct contenders *c, unsigned i);
+
+#endif
