@@ -297,6 +297,10 @@ static json_t *value_json(const struct portrait *p, uint32_t value)
         add_outside(p, v, &line);
         if (p->c->stages[v->region] == 2)
             strbuf_add(&line, ", in two stages: the next tile is loaded during the arithmetic");
+        if (p->c->stages[v->region] == 3)
+            strbuf_add(&line, ", in three stages: the next two tiles are loaded during the arithmetic");
+        if (p->c->direct[v->region]) strbuf_add(&line, ", in the background, without registers");
+        if (p->c->rotated[v->region]) strbuf_add(&line, ", rows rotated by their number");
         if (in_matrices(p, value)) strbuf_add(&line, ", multiplied in matrices by bundles of 32 work-items");
     }
     const struct bb_inst *store = &p->bb->insts[v->copy_store];

@@ -228,12 +228,10 @@ static inline unsigned bb_statement_count(const struct backbone *bb)
  * meaningless. What it means for the code:
  *  - LOOP, UNROLL, VECTOR have code BB_SEQ; THREAD has BB_LCL + axis, BLOCK BB_WRG + axis, GLOBAL BB_GLB +
  * axis, or BB_FUSED: it continues the run of the dimension directly around it (same kind), which it divides:
- *    index(d) = (t / inner(d)) % size(d), inner(d) = product of the sizes below d in its run, t the id on the
- * run's axis;
+ *    index(d) = (t / inner(d)) % size(d), inner(d) = product of the sizes below d in its run, t the id;
  *  - MERGED dimensions are one loop; a class's parent is its innermost OUTER class; siblings follow BEFORE;
  *  - a value crosses from producer to consumer along each shared tile t in one of three ways: both dimensions
- * MERGED; both UNROLL or VECTOR (the value is an array of registers indexed by t); both THREAD with equal
- * axis, size and inner;
+ *    are MERGED; or UNROLL or VECTOR (registers indexed by t); or THREAD with equal axis, size and inner;
  *  - an instruction inside a dimension that is not its own is simply repeated there (a load, a copy);
  *  - a staged value's region holds, for each logical of the load, the tiles not outside copy_store, in their
  *    order of significance; tiles outside it are more significant than those inside. Of a window they are
@@ -248,9 +246,11 @@ struct bb_candidate {
     uint8_t *mem_space; /* [n_regions] */
     uint8_t *rank;      /* [n_region_dims] place in the layout: 0 = innermost (stride 1) */
     int64_t *pad;       /* [n_regions] elements added to the innermost extent */
-    uint8_t *stages; /* [n_regions] 2: the copy runs one iteration ahead, in two tiles; 0 or 1: it does not */
-    uint8_t *cache;  /* [n_insts] enum bb_cache */
-    bool *matrix;    /* [n_insts] a step that bundles of work-items take together */
+    uint8_t *stages;    /* [n_regions] tiles: the copy runs stages - 1 iterations ahead; 0 is 1 */
+    bool *rotated;      /* [n_regions] the parts of a row are rotated by its number */
+    bool *direct;       /* [n_regions] the copy is in the background, without registers */
+    uint8_t *cache;     /* [n_insts] enum bb_cache */
+    bool *matrix;       /* [n_insts] a step that bundles of work-items take together */
 };
 
 struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a);
@@ -292,7 +292,7 @@ struct bb_plain {
     const char *label;             /* "one work-item per row, in vectors of 16" */
     struct bb_decisions decisions; /* which leave little open */
 };
-enum { BB_MAX_PLAIN = 22 }; /* 7 of plain.c; matrix.c 4, tiled.c 4, panel.c 2, transposed.c 3, packed.c 2 */
+enum { BB_MAX_PLAIN = 24 }; /* 7 of plain.c; matrix.c 6, tiled.c 4, panel.c 2, transposed.c 3, packed.c 2 */
 /* The plain implementations of a program, in the arena; their number. The space may still refuse one. */
 unsigned bb_plain(const struct backbone *bb, const struct space *space, const struct bb_device *device,
                   struct arena *a, struct bb_plain out[BB_MAX_PLAIN]);

@@ -31,6 +31,8 @@ struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a
     c->rank = ARENA_ARRAY(a, uint8_t, bb->n_region_dims + 1);
     c->pad = ARENA_ARRAY(a, int64_t, bb->n_regions + 1);
     c->stages = ARENA_ARRAY(a, uint8_t, bb->n_regions + 1);
+    c->rotated = ARENA_ARRAY(a, bool, bb->n_regions + 1);
+    c->direct = ARENA_ARRAY(a, bool, bb->n_regions + 1);
     c->cache = ARENA_ARRAY(a, uint8_t, bb->n_insts);
     c->matrix = ARENA_ARRAY(a, bool, bb->n_insts);
     return c;
@@ -164,12 +166,17 @@ static void read_regions(struct reading *r)
     for (uint32_t g = 0; g < r->bb->n_regions; g++) {
         const struct bb_region *region = &r->bb->regions[g];
         enum gpu_mem_space memory = GPU_MEM_SPACE_GLOBAL;
+        enum gpu_row_layout rows = GPU_ROW_LAYOUT_PLAIN;
+        enum gpu_transfer transfer = GPU_TRANSFER_REGISTERS;
         int64_t stages = 1;
         if (!r->out->staged[region->value]) continue;
         r->open |= !gpu_get_mem_space(r->leaf, g, &memory) || !gpu_get_pad(r->leaf, g, &r->out->pad[g]);
         r->open |= !gpu_get_stages(r->leaf, g, &stages);
         r->out->mem_space[g] = (uint8_t)memory;
+        r->open |= !gpu_get_row_layout(r->leaf, g, &rows) || !gpu_get_transfer(r->leaf, g, &transfer);
         r->out->stages[g] = (uint8_t)stages;
+        r->out->rotated[g] = rows == GPU_ROW_LAYOUT_ROTATED;
+        r->out->direct[g] = transfer == GPU_TRANSFER_DIRECT;
         for (uint32_t i = 0; i < region->n_dims; i++)
             r->out->rank[region->first_region_dim + i] = rank_of(r, region, region->first_region_dim + i);
     }

@@ -257,6 +257,8 @@ static void add_matrix(const struct instance *in, uint32_t step)
     add_roles(in, step, loads);
     for (int i = 0; i < 2; i++)
         gpu_set_multiplied(in->data, step, in->bb->insts[loads[i]].value, true);
+    for (int i = 0; i < 2; i++)
+        gpu_set_background(in->data, in->bb->values[in->bb->insts[loads[i]].value].region, true);
 }
 
 static void add_insts(const struct instance *in)

@@ -10,7 +10,9 @@
  * Of one array (the *left* one of the device's product, here B) 8 lanes have neighbouring elements of a
  * column, of the other one (the *right*) 4 lanes; core/codegen/matrix.c says why. The tile of the right one
  * is stored along k. Copies load vectors of 8 elements along the dimension in which their array is
- * contiguous; rows are padded by 8. */
+ * contiguous; rows are padded by 8. Or, with three tiles that are copied in the background, rows are rotated:
+ *
+ *     stages(*)=3  transfer(*)=DIRECT  row_layout(*)=ROTATED  pad(*)=0 */
 #include "core/backbone/matrix.h"
 
 #include <inttypes.h>
@@ -27,6 +29,7 @@ enum { BLOCK, PART, REGISTER, LANE };
 /* Bundles of a group and registers of a work-item along the left and the right dimension; steps of k. */
 struct matrix_shape {
     int64_t left_bundles, right_bundles, left, right, steps;
+    bool background; /* three tiles, copied in the background; rotated rows instead of padded ones */
 };
 
 /* ---- what multiplies ---- */
@@ -175,12 +178,18 @@ static bool decide_copy(struct tiles *x, const struct side *s, bool along_k)
     tiler_decide(t, gpu_act_mem_space(t->space, v->region, GPU_MEM_SPACE_LOCAL));
     tiler_decide(t, gpu_act_layout_order(t->space, own.term, k.term,
                                          along_k ? GPU_LAYOUT_ORDER_OUTSIDE : GPU_LAYOUT_ORDER_INSIDE));
-    tiler_decide(t, gpu_act_pad(t->space, v->region, VECTOR));
-    tiler_decide(t, gpu_act_stages(t->space, v->region, 2));
+    bool background = x->shape.background, kept = by_k == along_k;
+    if (background && !kept) return false;
+    tiler_decide(t, gpu_act_row_layout(t->space, v->region,
+                                       background ? GPU_ROW_LAYOUT_ROTATED : GPU_ROW_LAYOUT_PLAIN));
+    tiler_decide(t, gpu_act_pad(t->space, v->region, background ? 0 : VECTOR));
+    tiler_decide(t, gpu_act_stages(t->space, v->region, background ? 3 : 2));
+    tiler_decide(
+        t, gpu_act_transfer(t->space, v->region, background ? GPU_TRANSFER_DIRECT : GPU_TRANSFER_REGISTERS));
     int64_t steps = x->shape.steps;
-    return tiler_walk(t, v, items(x),
-                      by_k ? &(struct tiler_walk){k.copy, own.copy, steps, s->tile, VECTOR, false, along_k}
-                           : &(struct tiler_walk){own.copy, k.copy, s->tile, steps, VECTOR, false, !along_k});
+    struct tiler_walk w = by_k ? (struct tiler_walk){k.copy, own.copy, steps, s->tile, VECTOR, false, kept}
+                               : (struct tiler_walk){own.copy, k.copy, s->tile, steps, VECTOR, false, kept};
+    return tiler_walk(t, v, items(x), &w);
 }
 
 static bool decide_all(struct tiles *x)
@@ -209,7 +218,8 @@ unsigned bb_matrix(const struct backbone *bb, const struct space *space, const s
                    struct arena *a, struct bb_plain out[BB_MAX_MATRIX])
 {
     static const struct matrix_shape shapes[BB_MAX_MATRIX] = {
-        {2, 2, 8, 16, 32}, {4, 2, 4, 16, 32}, {2, 2, 8, 8, 32}, {2, 2, 4, 8, 32}};
+        {2, 2, 8, 16, 32, true},  {4, 2, 4, 16, 32, true}, {2, 2, 8, 16, 32, false},
+        {4, 2, 4, 16, 32, false}, {2, 2, 8, 8, 32, true},  {2, 2, 4, 8, 32, false}};
     struct product p;
     uint32_t loads[2];
     unsigned n = 0;
@@ -222,13 +232,11 @@ unsigned bb_matrix(const struct backbone *bb, const struct space *space, const s
                           .left = swapped ? p.a : p.b,
                           .right = swapped ? p.b : p.a};
         if (items(&x) > device->max_work_group || !decide_all(&x)) continue;
-        out[n++] = (struct bb_plain){
-            .label = arena_printf(a,
-                                  "groups of %" PRId64 " x %" PRId64 " results in matrices, tiles of %" PRId64
-                                  " steps loaded ahead",
-                                  swapped ? x.left.tile : x.right.tile, swapped ? x.right.tile : x.left.tile,
-                                  x.shape.steps),
-            .decisions = x.t.decisions};
+        const char *label = arena_printf(
+            a, "groups of %" PRId64 " x %" PRId64 " results in matrices, tiles of %" PRId64 " steps %s",
+            swapped ? x.left.tile : x.right.tile, swapped ? x.right.tile : x.left.tile, x.shape.steps,
+            x.shape.background ? "copied in the background" : "loaded ahead");
+        out[n++] = (struct bb_plain){.label = label, .decisions = x.t.decisions};
     }
     return n;
 }

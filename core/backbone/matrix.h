@@ -11,7 +11,7 @@ bool bb_multiplies_halves(const struct backbone *bb, uint32_t step, uint32_t loa
 
 /* Work-items that multiply together: lanes of the two operands (core/codegen/matrix.c). */
 enum { BB_LEFT_LANES = 8, BB_RIGHT_LANES = 4, BB_BUNDLE = BB_LEFT_LANES * BB_RIGHT_LANES };
-enum { BB_MAX_MATRIX = 4, BB_HALF_VECTOR = 8 /* half numbers of 16 bytes, the rows of matrices */ };
+enum { BB_MAX_MATRIX = 6, BB_HALF_VECTOR = 8 /* half numbers of 16 bytes, the rows of matrices */ };
 
 /* The plain implementations in matrices of a program whose only reduction is such a product; returns their
  * number, 0 for other programs and devices. What they refer to is in the arena. */

@@ -205,6 +205,7 @@ static const char *neighbours_text(struct cg_emitter *e, const struct cg_access 
     const char *element = cg_element_text(e, x, first);
     if (!is_aligned(e, first)) return CG_TEXT(e, d->load_vector, cg_number(e, e->lane->size), element);
     const char *pointer = pointer_text(e, x, d->input_pointer, element);
+    if (x->direct) return pointer;
     return CG_TEXT(e, x->streaming ? d->stream_load : "*$1", pointer);
 }
 
@@ -259,7 +260,7 @@ static void emit_store(struct cg_emitter *e, const struct cg_access *x, const ch
     const char *element = cg_element_text(e, x, first);
     if (is_aligned(e, first)) {
         const char *const parts[] = {pointer_text(e, x, d->output_pointer, element), value};
-        cg_fill(e->out, x->streaming ? d->stream_store : "*$1 = $2", parts);
+        cg_fill(e->out, x->direct ? d->direct_copy : x->streaming ? d->stream_store : "*$1 = $2", parts);
     } else {
         const char *const parts[] = {cg_number(e, e->lane->size), value, element};
         cg_fill(e->out, d->store_vector, parts);

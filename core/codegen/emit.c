@@ -189,18 +189,36 @@ static void emit_ahead(struct cg_emitter *e, struct cg_node *n)
     const struct cg_node *loop = n->loop;
     const char *type = loop->size > INT32_MAX ? e->dialect->wide_index : e->dialect->index,
                *name = e->names->node[loop->id];
-    if (n->first) {
-        cg_fix(e, n, 0);
-        emit_children(e, n);
-        cg_unfix(e, n);
-        return;
-    }
-    bool peels = cg_peels(loop);
-    cg_line(e, peels ? "{" : CG_TEXT(e, "if ($1 < $2) {", name, cg_number(e, loop->size - 1)));
+    const char *distance = cg_number(e, n->distance), *end = cg_number(e, loop->size - n->distance);
+    cg_line(e, cg_peels(loop) ? "{" : CG_TEXT(e, "if ($1 < $2) {", name, end));
     e->indent++;
-    cg_line(e, CG_TEXT(e, "const $1 $2 = $3 + 1;", type, e->names->node[n->id], name));
+    cg_line(e, CG_TEXT(e, "const $1 $2 = $3 + $4;", type, e->names->node[n->id], name, distance));
     emit_children(e, n);
     close_brace(e);
+}
+
+static void emit_first(struct cg_emitter *e, struct cg_node *n)
+{
+    for (int64_t i = 0; i < n->distance; i++) {
+        cg_fix(e, n, i);
+        emit_children(e, n);
+        if (n->direct) cg_line(e, e->dialect->direct_end);
+    }
+    cg_unfix(e, n);
+}
+
+/* Copies in the background: those of an iteration end at a mark, also where there are none. At the end of the
+ * loop's body, and before the loop, all but the last ones that were started have arrived. */
+static void emit_stage(struct cg_emitter *e, struct cg_node *n)
+{
+    bool start = n->loop->children[0] == n;
+    if (n->first)
+        emit_first(e, n);
+    else if (n->n_children)
+        emit_ahead(e, n);
+    if (!n->direct) return;
+    if (start && !n->first) cg_line(e, e->dialect->direct_end);
+    if (!start) cg_line(e, CG_TEXT(e, e->dialect->direct_wait, cg_number(e, n->distance - 1)));
 }
 
 static void emit_barrier(struct cg_emitter *e, const struct cg_node *n)
@@ -249,7 +267,7 @@ static void emit_node(struct cg_emitter *e, struct cg_node *n)
         cg_emit_combine(e, n);
         break;
     case CG_AHEAD:
-        emit_ahead(e, n);
+        emit_stage(e, n);
         break;
     case CG_ROOT:
         break;
@@ -318,6 +336,14 @@ static void emit_functions(struct cg_emitter *e, enum scalar_op op)
     }
 }
 
+static bool has_direct(const struct cg_program *p)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < p->bb->n_insts; i++)
+        has |= p->access[i].direct;
+    return has;
+}
+
 static void emit_signature(struct cg_emitter *e)
 {
     const struct cg_dialect *d = e->dialect;
@@ -330,6 +356,7 @@ static void emit_signature(struct cg_emitter *e)
         emit_functions(e, (enum scalar_op)op);
     if (cg_group_split(e->p)) cg_line(e, d->fence_before);
     if (e->p->root->has_matrix) cg_line(e, d->matrix_before);
+    if (has_direct(e->p)) cg_line(e, d->direct_before);
     const char *const parts[] = {CG_KERNEL_NAME, cg_number(e, n[0]), cg_number(e, n[1]), cg_number(e, n[2])};
     cg_fill(e->out, e->p->global_ids ? d->kernel : d->kernel_in_groups, parts);
     emit_arguments(e);

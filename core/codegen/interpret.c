@@ -242,8 +242,12 @@ static void run_item(struct machine *m, const struct cg_node *n)
     } else if (n->type == CG_COMBINE) {
         combine_item(m, m->p->splits[n->statement]);
     } else if (n->type == CG_AHEAD) {
-        m->digit[n->id] = n->first ? 0 : m->digit[n->loop->id] + 1;
-        if (m->digit[n->id] < n->loop->size) run_item_children(m, n);
+        for (int64_t i = 0; n->first && i < n->distance; i++) {
+            m->digit[n->id] = i;
+            run_item_children(m, n);
+        }
+        m->digit[n->id] = m->digit[n->loop->id] + n->distance;
+        if (!n->first && m->digit[n->id] < n->loop->size) run_item_children(m, n);
     } else if (cg_hardware(n)) {
         int64_t id = hardware_id(m, n);
         if (id >= n->run_extent) return;

@@ -109,11 +109,19 @@ static void swap_sides(struct cg_matrix *m)
     m->right = left;
 }
 
-static bool has_stride(const struct index_expr *x, const struct cg_node *n, int64_t *stride)
+/* Whether all elements of a load are in aligned rows of 8 neighbours along a dimension. */
+static bool in_rows(struct cg_program *p, const struct cg_access *x, const struct cg_node *along)
 {
-    int affine = 0;
-    *stride = index_stride(x, n->id, &affine);
-    return affine;
+    const struct index_expr **at = ARENA_ARRAY(p->arena, const struct index_expr *, cg_variables(p)),
+                            *row = NULL;
+    bool rows = along->size % ROW == 0;
+    for (int64_t i = 0; i < along->size && rows; i++) {
+        at[along->id] = index_constant(p->arena, i);
+        const struct index_expr *here = index_substitute(p->arena, x->offset, at, cg_variables(p));
+        if (i % ROW == 0) row = here;
+        rows = cg_is_multiple(row, ROW) && index_compare(here, index_shift(p->arena, row, i % ROW)) == 0;
+    }
+    return rows;
 }
 
 static const char *take_rows(struct cg_program *p, struct cg_matrix_side *s, const struct cg_node *steps)
@@ -121,14 +129,8 @@ static const char *take_rows(struct cg_program *p, struct cg_matrix_side *s, con
     const struct cg_access *x = &p->access[s->load];
     if (x->region == BB_NONE || p->regions[x->region].space != BB_MEM_LOCAL || x->n_guards || x->n_clamps)
         return "a matrix is not in local memory";
-    if (!has_stride(x->offset, s->lanes, &s->lane) || !has_stride(x->offset, s->loaded, &s->apart) ||
-        !has_stride(x->offset, steps, &s->step))
-        return "the elements of a matrix are not at constant distances";
-    if (s->step <= 0 || s->lane <= 0) return "a matrix has no steps or no lanes";
-    s->transposed = s->step != 1;
-    if (s->transposed && s->lane != 1) return "a matrix has no rows of neighbours";
-    return cg_has_rows(p, x, s->transposed ? s->lanes : steps, ROW) ? NULL
-                                                                    : "the rows of a matrix are not aligned";
+    s->transposed = !in_rows(p, x, steps);
+    return !s->transposed || in_rows(p, x, s->lanes) ? NULL : "a matrix has no aligned rows of neighbours";
 }
 
 static bool is_registers(const struct cg_matrix *m, const struct cg_matrix_side *s, int64_t multiple)
@@ -185,48 +187,79 @@ double cg_matrix_steps(const struct cg_matrix *m)
 
 /* ---- the text ---- */
 
-/* "thresh_lane % 8 * 136 + thresh_lane / 8 % 2 * 8 + thresh_lane / 16 * 1088": what the work-item adds to the
- * address of the matrices of both sides. */
-static void emit_rows(struct cg_emitter *e, const struct cg_matrix *m)
+/* The place of the work-item in its bundle, divided and modulo; 0: not modulo. */
+static const struct index_expr *lane(struct cg_emitter *e, const struct cg_matrix *m, int64_t by,
+                                     int64_t modulo)
 {
-    const struct cg_matrix_side *l = &m->left, *r = &m->right;
-    const char *row = cg_number(e, l->transposed ? l->step : l->lane);
-    cg_line(e, CG_TEXT(e, "const $1 thresh_lane = ($1)($2 % 32);", e->dialect->index,
-                       cg_id_text(e, BB_THREAD, 0)));
-    cg_line(
-        e,
-        CG_TEXT(
-            e,
-            "const $1 thresh_left = thresh_lane % 8 * $2 + thresh_lane / 8 % 2 * $3 + thresh_lane / 16 * $4;",
-            e->dialect->index, row, cg_number(e, l->apart), cg_number(e, ROW * l->step)));
-    cg_line(e, CG_TEXT(e,
-                       "const $1 thresh_right = thresh_lane % 8 / 2 * $2 + thresh_lane % 2 * $3 + "
-                       "thresh_lane / 8 % 2 * 8 + thresh_lane / 16 * $4;",
-                       e->dialect->index, cg_number(e, r->lane), cg_number(e, r->apart),
-                       cg_number(e, 2 * r->apart)));
+    struct arena *a = e->scratch;
+    const struct cg_node *left = m->left.lanes, *right = m->right.lanes;
+    const struct index_expr *x = index_add(a, index_scale(a, index_var(a, left->id, left->size), left->inner),
+                                           index_var(a, right->id, right->size));
+    x = index_div(a, x, by);
+    return modulo ? index_mod(a, x, modulo) : x;
 }
 
-static const char *variable_text(struct cg_emitter *e, bool left, int64_t i)
+static const struct index_expr *from(struct cg_emitter *e, int64_t first, const struct index_expr *x,
+                                     int64_t by)
 {
-    return CG_TEXT(e, left ? "thresh_l$1" : "thresh_r$1", cg_number(e, i));
+    return index_shift(e->scratch, index_scale(e->scratch, x, by), first);
 }
 
-/* The matrices of a side at this step: four in each variable. */
-static void emit_loads(struct cg_emitter *e, const struct cg_matrix_side *s, int64_t registers, bool left)
+/* Where the row begins whose address a work-item gives: work-item l gives row l % 8 of matrix l / 8. Matrices
+ * 1 and 3 of the left side have the next register, 2 and 3 the next 8 steps; of the right side 1 and 3 have
+ * the next 8 steps, 2 and 3 the next two registers, and a matrix has two registers of 4 lanes. */
+static const char *row_text(struct cg_emitter *e, const struct cg_matrix *m, const struct cg_matrix_side *s,
+                            int64_t k, int64_t i)
+{
+    struct arena *a = e->scratch;
+    const struct cg_access *x = &e->p->access[s->load];
+    const struct index_expr *rows = lane(e, m, 1, ROW), *second = lane(e, m, 8, 2), *last = lane(e, m, 16, 0),
+                            *at_lane = rows, *at_register = from(e, i, second, 1),
+                            *at_step = from(e, k, last, ROW),
+                            **at = ARENA_ARRAY(a, const struct index_expr *, cg_variables(e->p));
+    if (s == &m->right) {
+        at_lane = lane(e, m, 2, ROW / 2);
+        at_register = index_add(a, from(e, i, last, 2), lane(e, m, 1, 2));
+        at_step = from(e, k, second, ROW);
+    }
+    if (s->transposed) {
+        at_step = index_add(a, at_step, rows);
+        at_lane = index_constant(a, 0);
+    }
+    for (unsigned v = 0; v < cg_variables(e->p); v++)
+        at[v] = e->fixed[v];
+    at[s->lanes->id] = at_lane;
+    at[s->loaded->id] = at_register;
+    at[m->steps->id] = at_step;
+    return CG_TEXT(e, "&$1", cg_element_text(e, x, index_substitute(a, x->offset, at, cg_variables(e->p))));
+}
+
+/* Matrices of a side at steps k to k + 15: four in each variable. Those of the next 16 steps have other
+ * names. */
+static const char *variable_text(struct cg_emitter *e, bool left, int64_t k, int64_t i)
+{
+    const char *name = k / STEPS % 2 ? (left ? "thresh_next_l$1" : "thresh_next_r$1")
+                       : left        ? "thresh_l$1"
+                                     : "thresh_r$1";
+    return CG_TEXT(e, name, cg_number(e, i));
+}
+
+static void emit_loads(struct cg_emitter *e, const struct cg_matrix *m, bool left, int64_t k)
 {
     const struct cg_dialect *d = e->dialect;
-    cg_fix(e, s->lanes, 0);
-    for (int64_t i = 0; i < s->registers->size; i += registers) {
-        cg_fix(e, s->loaded, i);
-        const char *name = variable_text(e, left, i / registers);
-        const char *from =
-            CG_TEXT(e, left ? "&$1 + thresh_left" : "&$1 + thresh_right",
-                    cg_element_text(e, &e->p->access[s->load], cg_here(e, e->p->access[s->load].offset)));
-        cg_line(e, CG_TEXT(e, "$1 $2;", d->matrix_type, name));
-        cg_line(e, CG_TEXT(e, s->transposed ? d->matrix_load_transposed : d->matrix_load, name, from));
-        cg_unfix(e, s->loaded);
-    }
-    cg_unfix(e, s->lanes);
+    const struct cg_matrix_side *s = left ? &m->left : &m->right;
+    int64_t registers = left ? LEFT_REGISTERS : RIGHT_REGISTERS;
+    for (int64_t i = 0; i < s->registers->size; i += registers)
+        cg_line(e, CG_TEXT(e, s->transposed ? d->matrix_load_transposed : d->matrix_load,
+                           variable_text(e, left, k, i / registers), row_text(e, m, s, k, i)));
+}
+
+static void declare(struct cg_emitter *e, const struct cg_matrix *m, int64_t k)
+{
+    for (int64_t i = 0; i < m->left.registers->size / LEFT_REGISTERS; i++)
+        cg_line(e, CG_TEXT(e, "$1 $2;", e->dialect->matrix_type, variable_text(e, true, k, i)));
+    for (int64_t i = 0; i < m->right.registers->size / RIGHT_REGISTERS; i++)
+        cg_line(e, CG_TEXT(e, "$1 $2;", e->dialect->matrix_type, variable_text(e, false, k, i)));
 }
 
 /* A result: registers of the left and of the right side. */
@@ -241,38 +274,36 @@ static const char *result_text(struct cg_emitter *e, const struct cg_matrix *m, 
 }
 
 /* Of right registers j and j + 1 the matrix of the first or of the second steps. */
-static const char *member_text(struct cg_emitter *e, int64_t j, int64_t half)
+static const char *member_text(struct cg_emitter *e, int64_t k, int64_t j, int64_t half)
 {
     static const char *const members[] = {"x", "y", "z", "w"};
-    return CG_TEXT(e, "$1.$2", variable_text(e, false, j / RIGHT_REGISTERS),
+    return CG_TEXT(e, "$1.$2", variable_text(e, false, k, j / RIGHT_REGISTERS),
                    members[j % RIGHT_REGISTERS + half]);
 }
 
-static void emit_products(struct cg_emitter *e, const struct cg_matrix *m)
+static void emit_products(struct cg_emitter *e, const struct cg_matrix *m, int64_t k)
 {
     for (int64_t i = 0; i < m->left.registers->size; i += 2)
         for (int64_t j = 0; j < m->right.registers->size; j += 2)
             cg_line(e, CG_TEXT(e, e->dialect->matrix_multiply, result_text(e, m, i, j),
                                result_text(e, m, i, j + 1), result_text(e, m, i + 1, j),
-                               result_text(e, m, i + 1, j + 1), variable_text(e, true, i / LEFT_REGISTERS),
-                               member_text(e, j, 0), member_text(e, j, 1)));
+                               result_text(e, m, i + 1, j + 1), variable_text(e, true, k, i / LEFT_REGISTERS),
+                               member_text(e, k, j, 0), member_text(e, k, j, 1)));
 }
 
+/* The matrices of the next 16 steps are loaded before the products of these. */
 void cg_emit_matrix(struct cg_emitter *e, const struct cg_matrix *m)
 {
     cg_line(e, "{");
     e->indent++;
-    emit_rows(e, m);
-    for (int64_t k = 0; k < m->steps->size; k += STEPS) {
-        cg_line(e, "{");
-        e->indent++;
-        cg_fix(e, m->steps, k);
-        emit_loads(e, &m->left, LEFT_REGISTERS, true);
-        emit_loads(e, &m->right, RIGHT_REGISTERS, false);
-        emit_products(e, m);
-        cg_unfix(e, m->steps);
-        e->indent--;
-        cg_line(e, "}");
+    for (int64_t k = 0; k < m->steps->size && k <= STEPS; k += STEPS)
+        declare(e, m, k);
+    for (int64_t k = -STEPS; k < m->steps->size; k += STEPS) {
+        if (k + STEPS < m->steps->size) {
+            emit_loads(e, m, true, k + STEPS);
+            emit_loads(e, m, false, k + STEPS);
+        }
+        if (k >= 0) emit_products(e, m, k);
     }
     e->indent--;
     cg_line(e, "}");

@@ -89,10 +89,10 @@ uint32_t cg_indexed(const struct cg_program *p, uint32_t logical)
     return l->of == BB_NONE || bb_is_window(p->bb, l) ? logical : l->of;
 }
 
-static const char *lay_out(struct cg_program *p, const struct bb_region *r, int64_t pad,
+static const char *lay_out(struct cg_program *p, const struct bb_region *r, int64_t pad, bool rotated,
                            struct cg_region *out)
 {
-    unsigned at[BB_MAX_LOGICALS], seen = 0;
+    unsigned at[BB_MAX_LOGICALS] = {0}, seen = 0;
     for (unsigned j = 0; j < r->n_dims; j++) {
         unsigned rank = p->c->rank[r->first_region_dim + j];
         if (rank >= r->n_dims || (seen >> rank & 1u)) return "the layout of a region is no permutation";
@@ -104,6 +104,8 @@ static const char *lay_out(struct cg_program *p, const struct bb_region *r, int6
         out->stride[at[rank]] = stride;
         stride *= out->extent[at[rank]] + (rank == 0 ? pad : 0);
     }
+    if (rotated && (pad || out->extent[at[0]] % CG_PART)) return "a row is not made of whole parts";
+    out->rotated = rotated ? out->extent[at[0]] : 0;
     int64_t unit = CG_ALIGNMENT / scalar_type_bytes(r->type);
     out->elements = out->space == BB_MEM_GLOBAL ? (stride + unit - 1) / unit * unit : stride;
     return NULL;
@@ -146,7 +148,7 @@ static const char *place_region(struct cg_program *p, const struct bb_value *v)
             return "a copy does not cover its region";
     }
     if (p->c->pad[v->region] < 0) return "a negative padding";
-    return lay_out(p, of, p->c->pad[v->region], r);
+    return lay_out(p, of, p->c->pad[v->region], p->c->rotated[v->region], r);
 }
 
 /* ---- accesses ---- */
@@ -164,20 +166,33 @@ static const struct index_expr *load_coordinate(struct cg_program *p, const stru
     return sum;
 }
 
+/* Of rotated rows: where an element of a row begins, by its place in the row. Rows of fewer than 8 parts are
+ * rotated together, as many as 8 parts hold: 8 rows have any one part in different banks. */
+static const struct index_expr *rotate(struct cg_program *p, int64_t row, const struct index_expr *rows,
+                                       const struct index_expr *in_row)
+{
+    int64_t parts = row / CG_PART, together = parts < 8 ? 8 / parts : 1;
+    const struct index_expr *number = index_div(p->arena, index_div(p->arena, rows, row), together),
+                            *part = index_div(p->arena, in_row, CG_PART);
+    part = index_mod(p->arena, index_add(p->arena, part, number), parts);
+    return index_add(p->arena, index_scale(p->arena, part, CG_PART), index_mod(p->arena, in_row, CG_PART));
+}
+
 static const struct index_expr *region_offset(struct cg_program *p, uint32_t inst)
 {
     const struct bb_inst *in = &p->bb->insts[inst];
     const struct bb_value *v = &p->bb->values[in->value];
     const struct cg_region *r = &p->regions[v->region];
     const struct bb_region_dim *c = &p->bb->region_dims[p->bb->regions[v->region].first_region_dim];
-    const struct index_expr *sum = index_constant(p->arena, 0);
+    const struct index_expr *rows = index_constant(p->arena, 0), *in_row = rows;
     for (unsigned j = 0; j < r->n_dims; j++) {
         const struct index_expr *x = in->kind == BB_LOAD
                                          ? load_coordinate(p, v, &c[j], PART_INSIDE)
                                          : logical_index(p, inst, in->logicals[j], PART_ALL, NULL);
-        sum = index_add(p->arena, sum, index_scale(p->arena, x, r->stride[j]));
+        const struct index_expr **sum = r->rotated && r->stride[j] == 1 ? &in_row : &rows;
+        *sum = index_add(p->arena, *sum, index_scale(p->arena, x, r->stride[j]));
     }
-    return sum;
+    return r->rotated ? index_add(p->arena, rows, rotate(p, r->rotated, rows, in_row)) : rows;
 }
 
 /* The coordinates of windows at which a copy's store writes to its region: beyond it, it writes nothing. */

@@ -95,6 +95,15 @@ static const char matrix_functions[] =
     "            : \"+f\"(c0), \"+f\"(c1), \"+f\"(c2), \"+f\"(c3) \\\n"
     "            : \"r\"((l).x), \"r\"((l).y), \"r\"((l).z), \"r\"((l).w), \"r\"(r0), \"r\"(r1))";
 
+/* The same devices: PTX ISA, "cp.async". */
+static const char direct_functions[] =
+    "typedef const __global uint4 *thresh_source;\n"
+    "#define thresh_copy(to, from) \\\n"
+    "    __asm__ volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" \\\n"
+    "                     : : \"r\"((uint)(size_t)(to)), \"l\"(from) : \"memory\")\n"
+    "#define thresh_copies_end() __asm__ volatile(\"cp.async.commit_group;\" : : : \"memory\")\n"
+    "#define thresh_copies_wait(n) __asm__ volatile(\"cp.async.wait_group %0;\" : : \"n\"(n) : \"memory\")";
+
 const struct cg_dialect cg_opencl = {
     .name = "OpenCL C",
     .types = {[SCALAR_FLOAT] = {"float", "$1f", "$1", NULL, "int"},
@@ -224,6 +233,11 @@ const struct cg_dialect cg_opencl = {
     .store_vector = "vstore$1($2, 0, &$3)",
     .stream_load = "__builtin_nontemporal_load($1)",
     .stream_store = "__builtin_nontemporal_store($2, $1)",
+    .direct_before = direct_functions,
+    .direct_type = "thresh_source",
+    .direct_copy = "thresh_copy($1, $2)",
+    .direct_end = "thresh_copies_end();",
+    .direct_wait = "thresh_copies_wait($1);",
     .matrix_before = matrix_functions,
     .matrix_type = "uint4",
     .matrix_load = "thresh_load_matrices($1, $2);",

@@ -19,7 +19,11 @@
 #include "core/backbone/combine.h"
 #include "core/codegen/codegen.h"
 
-enum { CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 /* bytes, of regions */ };
+enum {
+    CG_MAX_STATEMENTS = 16384,
+    CG_ALIGNMENT = 128 /* bytes, of regions */,
+    CG_PART = 8 /* elements, of rotated rows */
+};
 
 #define CG_KERNEL_NAME "thresh_kernel"
 #define CG_NEXT "next_" /* begins the names of a step's results before they are assigned */
@@ -39,8 +43,7 @@ struct cg_matrix_side {
     uint32_t load;
     struct cg_node *lanes, *registers, *loaded; /* of the bundle; of the results; of the load */
     uint32_t lane_tile;
-    int64_t lane, apart, step; /* elements between lanes, registers and steps */
-    bool transposed;           /* rows are lanes, not steps */
+    bool transposed; /* rows are lanes, not steps */
 };
 
 /* A step that bundles of work-items take together. */
@@ -76,9 +79,11 @@ struct cg_node {
     bool fence_local, fence_global; /* BARRIER */
     struct cg_node *loop; /* AHEAD: what is inside is of the loop's next iteration (stages.c). All AHEAD of a
                              loop have one id, whose variable is that iteration */
-    bool first;           /* AHEAD: before the loop, of iteration 0; its children have other parents */
-    bool has_matrix;      /* some node below is a product in matrices (matrix.c) */
-    bool has_barrier;     /* some node below is a barrier, or combines parts with barriers */
+    bool first;        /* AHEAD: before the loop, of its first iterations; its children have other parents */
+    unsigned distance; /* AHEAD: iterations that it is ahead */
+    bool direct;      /* AHEAD: its copies are in the background, and waited for at the end of an iteration */
+    bool has_matrix;  /* some node below is a product in matrices (matrix.c) */
+    bool has_barrier; /* some node below is a barrier, or combines parts with barriers */
 };
 
 /* Where a memory instruction reads or writes. */
@@ -91,6 +96,7 @@ struct cg_access {
                           is beyond its region there, and guarded (remainder.c) */
     const struct index_guard *guards;
     double otherwise;
+    bool direct;       /* a copy in the background: the load gives the address, the store starts it */
     bool words;        /* a copy of eight half numbers as four words (words.c) */
     bool streaming;    /* used once: leaves the caches first */
     unsigned n_clamps; /* loads: indices that are at most below - 1, where what they read is not used */
@@ -110,6 +116,7 @@ struct cg_value {
     int64_t registers;      /* product of the sizes */
     struct cg_node *vector; /* the VECTOR axis; NULL: scalars, also if an axis is VECTOR */
     struct cg_node *scope;  /* the node whose braces hold all uses */
+    bool direct;            /* an address in global memory, for a copy in the background */
     bool words;             /* a vector of half numbers is words (words.c) */
     bool declared_inline;   /* declared where it is made */
 };
@@ -132,7 +139,9 @@ struct cg_region {
     enum bb_mem_space space;
     unsigned n_dims;
     int64_t extent[BB_MAX_LOGICALS], stride[BB_MAX_LOGICALS]; /* elements */
-    int64_t elements;                                         /* with padding, a multiple of the alignment */
+    int64_t
+        rotated; /* elements of a row, whose parts of CG_PART are rotated by its number; 0: they are not */
+    int64_t elements; /* with padding, a multiple of the alignment */
 };
 
 struct cg_program {
@@ -202,8 +211,8 @@ bool cg_runs_ahead(const struct cg_node *n, const struct cg_node *loop);
 /* Whether copies run ahead of the loop and its last iteration, which copies nothing, is after it in the text
  * (stages.c). A loop whose number of iterations depends on others around it does not peel. */
 bool cg_peels(const struct cg_node *loop);
-/* Whether rows of so many elements along a node, whose stride is 1, begin at multiples of their length. */
-bool cg_has_rows(struct cg_program *p, const struct cg_access *x, const struct cg_node *along, int64_t row);
+/* Whether the coefficients of an index are multiples of a number. */
+bool cg_is_multiple(const struct index_expr *x, int64_t of);
 /* Statements of a work-item for a product in matrices. */
 double cg_matrix_steps(const struct cg_matrix *m);
 int64_t cg_items_per_group(const struct cg_program *p);

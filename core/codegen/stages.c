@@ -65,17 +65,25 @@ bool cg_runs_ahead(const struct cg_node *n, const struct cg_node *loop)
 }
 
 /* Adds the nodes before the loop, at the start and at the end of its body, unless it has them. */
-static void make_stages(struct cg_program *p, struct cg_node *loop)
+static const char *make_stages(struct cg_program *p, struct cg_node *loop, unsigned distance, bool direct)
 {
-    if (cg_runs_ahead(loop->children[0], loop)) return;
+    const struct cg_node *start = loop->children[0];
+    if (cg_runs_ahead(start, loop))
+        return start->distance == distance && start->direct == direct
+                   ? NULL
+                   : "copies of one loop run ahead in different ways";
+    if (loop->size <= distance) return "a copy runs ahead of all iterations of its loop";
     struct cg_node *first = cg_node_new(p, CG_AHEAD);
     first->loop = loop;
+    first->distance = distance;
+    first->direct = direct;
     struct cg_node *load = arena_memdup(p->arena, first, sizeof *first);
     struct cg_node *store = arena_memdup(p->arena, first, sizeof *first);
     first->first = true;
     insert(p, loop->parent, cg_child_towards(loop->parent, loop), first);
     insert(p, loop, 0, load);
     insert(p, loop, loop->n_children, store);
+    return NULL;
 }
 
 /* ---- what moves ---- */
@@ -90,10 +98,10 @@ static struct cg_node *own_nest(const struct cg_program *p, uint32_t inst)
 }
 
 static const struct index_expr *turn(struct cg_program *p, const struct cg_node *variable, int64_t iterations,
-                                     int64_t elements)
+                                     int64_t tiles, int64_t elements)
 {
     const struct index_expr *iteration = index_var(p->arena, variable->id, iterations);
-    return index_scale(p->arena, index_mod(p->arena, iteration, 2), elements);
+    return index_scale(p->arena, index_mod(p->arena, iteration, tiles), elements);
 }
 
 /* The accesses of the copy in the next iteration. */
@@ -113,9 +121,10 @@ static void take_turns(struct cg_program *p, const struct bb_value *v, const str
     struct cg_region *r = &p->regions[v->region];
     struct cg_access *store = &p->access[v->copy_store], *load = &p->access[v->load];
     const struct cg_node *loop = ahead->loop;
-    store->offset = index_add(p->arena, store->offset, turn(p, ahead, loop->size, r->elements));
-    load->offset = index_add(p->arena, load->offset, turn(p, loop, loop->size, r->elements));
-    r->elements *= 2;
+    int64_t tiles = ahead->distance + 1;
+    store->offset = index_add(p->arena, store->offset, turn(p, ahead, loop->size, tiles, r->elements));
+    load->offset = index_add(p->arena, load->offset, turn(p, loop, loop->size, tiles, r->elements));
+    r->elements *= tiles;
 }
 
 /* Its registers are written before the loop, too: they are declared around it. */
@@ -136,7 +145,9 @@ static const char *run_ahead(struct cg_program *p, const struct bb_value *v)
     if (store->parent != loop || load == store)
         return "load and store of a copy in two stages share a dimension";
     if (!cg_inside(p->inst_node[v->load], loop)) return "a copy in two stages is read outside of its loop";
-    make_stages(p, loop);
+    bool direct = p->c->direct[v->region];
+    const char *why = make_stages(p, loop, p->c->stages[v->region] - 1u, direct);
+    if (why) return why;
     struct cg_node *at_start = loop->children[0], *at_end = loop->children[loop->n_children - 1];
     struct cg_node *first = loop->parent->children[cg_child_towards(loop->parent, loop) - 1];
     take_out(load);
@@ -144,9 +155,9 @@ static const char *run_ahead(struct cg_program *p, const struct bb_value *v)
     append(p, first, load);
     append(p, first, store);
     append(p, at_start, load);
-    append(p, at_end, store);
+    append(p, direct ? at_start : at_end, store);
     load->parent = at_start;
-    store->parent = at_end;
+    store->parent = direct ? at_start : at_end;
     advance(p, v->copy_load, first);
     advance(p, v->copy_store, first);
     take_turns(p, v, first);
@@ -157,7 +168,8 @@ static const char *run_ahead(struct cg_program *p, const struct bb_value *v)
 bool cg_peels(const struct cg_node *loop)
 {
     return loop->type == CG_DIM && loop->kind == BB_LOOP && cg_runs_ahead(loop->children[0], loop) &&
-           loop->n_guards == 0 && !loop->has_matrix;
+           loop->n_guards == 0 && !loop->has_matrix && loop->children[0]->distance == 1 &&
+           !loop->children[0]->direct;
 }
 
 struct cg_node *cg_staged_loop(const struct cg_program *p, const struct bb_value *v)
@@ -172,7 +184,7 @@ const char *cg_stage_copies(struct cg_program *p)
 {
     for (uint32_t v = 0; v < p->bb->n_values; v++) {
         const struct bb_value *value = &p->bb->values[v];
-        if (!p->regions[value->region].used || p->c->stages[value->region] != 2) continue;
+        if (!p->regions[value->region].used || p->c->stages[value->region] < 2) continue;
         const char *why = run_ahead(p, value);
         if (why) return why;
     }

@@ -66,6 +66,7 @@ void cg_unfix(struct cg_emitter *e, const struct cg_node *n)
 /* The type of the variables of a part. */
 static const char *variable_type(struct cg_emitter *e, const struct cg_value *v, unsigned part)
 {
+    if (v->direct) return e->dialect->direct_type;
     if (v->words) return e->dialect->half_words;
     return cg_type_text(e, bb_part_type(&e->p->bb->insts[v->inst], part), v->vector ? v->vector->size : 1);
 }
@@ -404,7 +405,7 @@ static const char *target_text(struct cg_emitter *e, uint32_t inst, const struct
     const struct cg_value *v = &e->p->values[inst];
     const char *text = operand_text(e, target, part, vector);
     if (e->p->bb->insts[inst].kind == BB_STEP || !v->declared_inline) return text;
-    return CG_TEXT(e, "$1$2 $3", is_const ? "const " : "", variable_type(e, v, part), text);
+    return CG_TEXT(e, "$1$2 $3", is_const && !v->direct ? "const " : "", variable_type(e, v, part), text);
 }
 
 /* A load of lanes that may be beyond an extent. */

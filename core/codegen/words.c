@@ -4,6 +4,12 @@
  *     A_copy_load = *(const __global uint4 *)&A[...];     instead of ushort8
  *     *(__local uint4 *)&A_tile[...] = A_copy_load;
  *
+ * A copy in the background (`transfer` = DIRECT) passes the address from its load to its store, which starts
+ * it:
+ *
+ *     A_copy_load = (const __global uint4 *)&A[...];
+ *     thresh_copy((__local uint4 *)&A_tile[...], A_copy_load);
+ *
  * NVIDIA's compiler loads vectors of 16-bit numbers in parts: a product of 4096^3 took 896 us with vectors of
  * ushort, and 691 us with words (H200, experiments/results/2026-11-27-matrices.md). */
 #include "core/codegen/program.h"
@@ -12,15 +18,22 @@
 
 enum { TOGETHER = 8 };
 
-bool cg_has_rows(struct cg_program *p, const struct cg_access *x, const struct cg_node *along, int64_t row)
+bool cg_is_multiple(const struct index_expr *x, int64_t of)
+{
+    bool multiple = x->constant % of == 0;
+    for (unsigned i = 0; i < x->n_terms; i++)
+        multiple &= x->terms[i].coefficient % of == 0;
+    return multiple;
+}
+
+/* Whether vectors along a node begin at multiples of their length. */
+static bool is_vectors(struct cg_program *p, const struct cg_access *x, const struct cg_node *vector)
 {
     const struct index_expr **fixed = ARENA_ARRAY(p->arena, const struct index_expr *, cg_variables(p));
-    fixed[along->id] = index_constant(p->arena, 0);
-    const struct index_expr *start = index_substitute(p->arena, x->offset, fixed, cg_variables(p));
-    bool rows = start->constant % row == 0;
-    for (unsigned i = 0; i < start->n_terms; i++)
-        rows &= start->terms[i].coefficient % row == 0;
-    return rows;
+    int affine = 0;
+    if (index_stride(x->offset, vector->id, &affine) != 1 || !affine) return false;
+    fixed[vector->id] = index_constant(p->arena, 0);
+    return cg_is_multiple(index_substitute(p->arena, x->offset, fixed, cg_variables(p)), TOGETHER);
 }
 
 /* Whether an instruction accesses whole aligned vectors along its dimension, with no guard but those of
@@ -29,10 +42,9 @@ static bool is_whole(struct cg_program *p, uint32_t inst, const struct cg_node *
 {
     const struct cg_access *x = &p->access[inst];
     const struct cg_node *n = p->inst_node[inst];
-    int affine = 0;
     return vector && vector->size == TOGETHER && x->offset && !x->n_guards && !x->n_clamps && !x->streaming &&
            !n->n_guards && !n->guard_local && !n->guard_group && !n->guard_last && !vector->n_guards &&
-           index_stride(x->offset, vector->id, &affine) == 1 && affine && cg_has_rows(p, x, vector, TOGETHER);
+           is_vectors(p, x, vector);
 }
 
 /* The dimension along which a copy's store has the lanes of the vector that its load has made; NULL: it
@@ -45,18 +57,25 @@ static const struct cg_node *stored_along(const struct cg_program *p, const stru
     return NULL;
 }
 
+static bool in_words(struct cg_program *p, const struct bb_value *v)
+{
+    return p->target.half_bits && p->target.dialect->half_words &&
+           p->bb->insts[v->copy_load].type == SCALAR_HALF &&
+           is_whole(p, v->copy_load, p->values[v->copy_load].vector) &&
+           is_whole(p, v->copy_store, stored_along(p, v));
+}
+
 const char *cg_find_words(struct cg_program *p)
 {
-    if (!p->target.half_bits || !p->target.dialect->half_words) return NULL;
     for (uint32_t i = 0; i < p->bb->n_values; i++) {
         const struct bb_value *v = &p->bb->values[i];
-        if (!p->c->staged[i] || p->bb->insts[v->copy_load].type != SCALAR_HALF) continue;
-        if (!is_whole(p, v->copy_load, p->values[v->copy_load].vector) ||
-            !is_whole(p, v->copy_store, stored_along(p, v)))
-            continue;
-        p->values[v->copy_load].words = true;
-        p->access[v->copy_load].words = true;
-        p->access[v->copy_store].words = true;
+        bool words = p->c->staged[i] && in_words(p, v), direct = p->c->staged[i] && p->c->direct[v->region];
+        if (direct && (!words || !p->target.dialect->direct_copy))
+            return "a copy in the background is not of words";
+        if (!words) continue;
+        p->values[v->copy_load].words = p->access[v->copy_load].words = p->access[v->copy_store].words = true;
+        p->values[v->copy_load].direct = p->access[v->copy_load].direct = p->access[v->copy_store].direct =
+            direct;
     }
     return NULL;
 }
