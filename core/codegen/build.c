@@ -37,9 +37,9 @@ struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate
                             const struct cg_target *target, struct arena *a, const char **why)
 {
     static const char *(*const passes[])(struct cg_program *) = {
-        cg_build_tree,   cg_map_axes,      cg_split_reductions, cg_place_memory,
-        cg_place_values, cg_stage_copies,  cg_place_barriers,   cg_guard_remainders,
-        cg_find_words,   cg_find_matrices, check_length,        cg_work_around};
+        cg_build_tree,     cg_map_axes,       cg_split_reductions, cg_place_memory, cg_place_values,
+        cg_stage_copies,   cg_place_barriers, cg_guard_remainders, cg_find_words,   cg_find_matrices,
+        cg_find_exchanges, check_length,      cg_work_around};
     struct cg_program *p = ARENA_NEW(a, struct cg_program);
     p->bb = bb;
     p->c = c;

@@ -237,6 +237,8 @@ static void emit_dim(struct cg_emitter *e, struct cg_node *n)
     case BB_UNROLL:
         if (n->matrix)
             cg_emit_matrix(e, n->matrix);
+        else if (n->exchange)
+            cg_emit_exchange(e, n);
         else
             emit_unrolled(e, n);
         break;
@@ -357,6 +359,7 @@ static void emit_signature(struct cg_emitter *e)
     if (cg_group_split(e->p)) cg_line(e, d->fence_before);
     if (e->p->root->has_matrix) cg_line(e, d->matrix_before);
     if (has_direct(e->p)) cg_line(e, d->direct_before);
+    if (e->p->has_exchange) cg_line(e, d->exchange_before);
     const char *const parts[] = {CG_KERNEL_NAME, cg_number(e, n[0]), cg_number(e, n[1]), cg_number(e, n[2])};
     cg_fill(e->out, e->p->global_ids ? d->kernel : d->kernel_in_groups, parts);
     emit_arguments(e);

@@ -78,6 +78,11 @@ void cg_emit_part_arrays(struct cg_emitter *e);
 /* Loads and products of matrices, in place of the copies of m->steps. */
 void cg_emit_matrix(struct cg_emitter *e, const struct cg_matrix *m);
 
+/* ---- exchange.c ---- */
+
+/* The stores of an UNROLL dimension with lanes that exchange what they store. */
+void cg_emit_exchange(struct cg_emitter *e, const struct cg_node *n);
+
 /* ---- groups.c ---- */
 
 /* The arguments for the parts of groups, each after the separator; none if groups have no parts. */

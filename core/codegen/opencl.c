@@ -95,6 +95,34 @@ static const char matrix_functions[] =
     "            : \"+f\"(c0), \"+f\"(c1), \"+f\"(c2), \"+f\"(c3) \\\n"
     "            : \"r\"((l).x), \"r\"((l).y), \"r\"((l).z), \"r\"((l).w), \"r\"(r0), \"r\"(r1))";
 
+/* The same devices: PTX ISA, "shfl.sync". Lanes are 4 work-items apart. In the first round lanes whose
+ * numbers differ in bit 0 exchange columns, two of them in a word; then those that differ in bit 1, and in
+ * bit 2. */
+static const char exchange_functions[] =
+    "#define THRESH_SWAP(got, x, apart) \\\n"
+    "    __asm__ volatile(\"shfl.sync.bfly.b32 %0, %1, \" #apart \", 31, -1;\" : \"=r\"(got) : \"r\"(x))\n"
+    "uint4 thresh_exchange(uint lane, uint x0, uint x1, uint x2, uint x3, uint x4, uint x5, uint x6, uint "
+    "x7)\n"
+    "{\n"
+    "    bool odd = lane & 1;\n"
+    "    uint got, more;\n"
+    "    THRESH_SWAP(got, odd ? x0 | x2 << 16 : x1 | x3 << 16, 4);\n"
+    "    THRESH_SWAP(more, odd ? x4 | x6 << 16 : x5 | x7 << 16, 4);\n"
+    "    uint a0 = odd ? (got & 0xffff) | x1 << 16 : x0 | got << 16;\n"
+    "    uint a1 = odd ? got >> 16 | x3 << 16 : x2 | (got & 0xffff0000);\n"
+    "    uint a2 = odd ? (more & 0xffff) | x5 << 16 : x4 | more << 16;\n"
+    "    uint a3 = odd ? more >> 16 | x7 << 16 : x6 | (more & 0xffff0000);\n"
+    "    odd = lane & 2;\n"
+    "    THRESH_SWAP(got, odd ? a0 : a1, 8);\n"
+    "    THRESH_SWAP(more, odd ? a2 : a3, 8);\n"
+    "    uint2 b0 = odd ? (uint2)(got, a1) : (uint2)(a0, got);\n"
+    "    uint2 b1 = odd ? (uint2)(more, a3) : (uint2)(a2, more);\n"
+    "    odd = lane & 4;\n"
+    "    THRESH_SWAP(got, odd ? b0.x : b1.x, 16);\n"
+    "    THRESH_SWAP(more, odd ? b0.y : b1.y, 16);\n"
+    "    return odd ? (uint4)(got, more, b1) : (uint4)(b0, got, more);\n"
+    "}";
+
 /* The same devices: PTX ISA, "cp.async". */
 static const char direct_functions[] =
     "typedef const __global uint4 *thresh_source;\n"
@@ -233,6 +261,8 @@ const struct cg_dialect cg_opencl = {
     .store_vector = "vstore$1($2, 0, &$3)",
     .stream_load = "__builtin_nontemporal_load($1)",
     .stream_store = "__builtin_nontemporal_store($2, $1)",
+    .exchange_before = exchange_functions,
+    .exchange = "thresh_exchange($1, $2)",
     .direct_before = direct_functions,
     .direct_type = "thresh_source",
     .direct_copy = "thresh_copy($1, $2)",

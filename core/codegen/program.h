@@ -76,6 +76,8 @@ struct cg_node {
                             load   reads memory, otherwise its register gets 0 */
     struct cg_guard *guards;
     const struct cg_matrix *matrix; /* DIM: bundles do what its copies do; NULL: they do not */
+    const struct cg_node
+        *exchange; /* DIM: a store in it is in vectors that these lanes exchange (exchange.c) */
     bool fence_local, fence_global; /* BARRIER */
     struct cg_node *loop; /* AHEAD: what is inside is of the loop's next iteration (stages.c). All AHEAD of a
                              loop have one id, whose variable is that iteration */
@@ -150,6 +152,7 @@ struct cg_program {
     struct cg_target target;
     struct arena *arena;
     struct cg_node *root;
+    bool has_exchange; /* some node has (exchange.c) */
     unsigned n_nodes;
     struct cg_node **nodes; /* [n_nodes], by id */
     unsigned
@@ -180,6 +183,7 @@ const char *cg_place_barriers(struct cg_program *p);   /* barrier.c */
 const char *cg_guard_remainders(struct cg_program *p); /* remainder.c: guards of what was rounded up */
 const char *cg_find_words(struct cg_program *p);       /* words.c: vectors of half numbers that are copied */
 const char *cg_find_matrices(struct cg_program *p);    /* matrix.c: steps that bundles of work-items take */
+const char *cg_find_exchanges(struct cg_program *p);   /* exchange.c: results that bundles store in vectors */
 const char *cg_work_around(struct cg_program *p);      /* workaround.c: barriers for faulty drivers */
 
 /* Variables of indices: node ids, then data. */

@@ -93,6 +93,12 @@ struct cg_dialect {
     const char *matrix_multiply; /* statement: results $1 $2 $3 $4; the left matrices are in variable $5, the
                                     right ones are $6 and $7 */
 
+    /* 8 lanes of a bundle, each with 8 half numbers, to vectors of the type half_words: lane $1 gets the
+       numbers $1 (0..7) of all of them, in the order of the lanes; $2: its 8 numbers (exchange.c). NULL: they
+       do not. */
+    const char *exchange_before; /* text before a kernel with it */
+    const char *exchange;
+
     /* Copies in the background of 16 bytes from global to local memory (stages.c); NULL: none. */
     const char *direct_before; /* text before a kernel that has some */
     const char *direct_type;   /* of the address that is copied from */

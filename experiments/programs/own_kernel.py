@@ -56,13 +56,17 @@ def ptx(text):
 
 
 def arguments(host, text):
-    """The kernel's arguments, random: buffers and numbers in the order of host.c; types as in the kernel's text."""
+    """The kernel's arguments in the order of host.c, with types as in the kernel's text. Buffers are random, or zeros
+    where host.c says so: counters of the groups that are done."""
     types = re.findall(r"__global (?:const |volatile )?(\w+) \*", text)
     for line in host.splitlines():
         buffer = re.search(r"cl_mem buffer\d+ = make_buffer\(context, (\d+), ", line)
         number = re.search(r"cl_float value\d+ = ", line)
         if buffer:
             half = types.pop(0) in ("half", "ushort")
+            if "/* zeros */" in line:
+                yield torch.zeros(int(buffer[1]), dtype=torch.uint8, device="cuda")
+                continue
             numbers = torch.rand(int(buffer[1]) // (2 if half else 4), device="cuda") * 2 - 1
             yield numbers.half() if half else numbers
         elif number:

@@ -4,7 +4,6 @@
  * written down a second time, after the PTX ISA ("Warp-level matrix instructions": ldmatrix, mma.m16n8k16).
  */
 #include <criterion/criterion.h>
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "core/codegen/program.h"
 #include "core/lift/interpret.h"
 #include "tests/codegen/contenders.h"
+#include "tests/codegen/text_index.h"
 #include "tests/fixture/kernel.h"
 
 static const struct bb_device matrix_device = {.gpu = true,
@@ -79,6 +79,22 @@ Test(matrix, products_of_half_numbers)
 
 /* ---- what the loop program computes ---- */
 
+static void matrix_run(struct contenders *c, unsigned shape, double **buffers, uint32_t output,
+                       const double *expected)
+{
+    const char *why = "", *label = c->plain[c->first + shape].label;
+    struct cg_program *p = matrix_build(c, shape, &why);
+    cr_assert(p, "%s: %s", label, why);
+    struct cg_check check = cg_interpret(p, buffers);
+    cr_assert_eq(check.fault, CG_OK, "%s: %s", label, check.where);
+    for (int64_t j = 0; j < c->problem->backbone->buffers[output].elements; j++) {
+        cr_assert_eq(buffers[output][j], expected[j], "%s: element %lld is %g, not %g", label, (long long)j,
+                     buffers[output][j], expected[j]);
+        buffers[output][j] = -1;
+    }
+}
+
+/* The first of the plain implementations, and the smallest. */
 static void matrix_interpret(const char *kernel, const char *sizes)
 {
     struct contenders c = matrix_open(kernel, sizes);
@@ -93,26 +109,15 @@ static void matrix_interpret(const char *kernel, const char *sizes)
     }
     double *expected = ARENA_ARRAY(c.arena, double, bb->buffers[output].elements);
     lift_interpret(bb->program, (const double *const *)buffers, output, expected);
-    for (unsigned i = 0; i < c.n; i++) {
-        const char *why = "";
-        struct cg_program *p = matrix_build(&c, i, &why);
-        cr_assert(p, "%s: %s", c.plain[c.first + i].label, why);
-        struct cg_check check = cg_interpret(p, buffers);
-        cr_assert_eq(check.fault, CG_OK, "%s: %s", c.plain[c.first + i].label, check.where);
-        for (int64_t j = 0; j < bb->buffers[output].elements; j++) {
-            cr_assert_eq(buffers[output][j], expected[j], "%s: element %lld is %g, not %g",
-                         c.plain[c.first + i].label, (long long)j, buffers[output][j], expected[j]);
-            buffers[output][j] = -1;
-        }
-    }
+    matrix_run(&c, 0, buffers, output, expected);
+    matrix_run(&c, c.n - 1, buffers, output, expected);
     contenders_close(&c);
 }
 
 Test(matrix, loop_programs_compute_the_product)
 {
-    matrix_interpret("half_matmul", "M=128,N=256,K=96");
-    matrix_interpret(matrix_of_rows, "M=128,N=256,K=96");
-    matrix_interpret(matrix_of_columns, "M=128,N=256,K=96");
+    matrix_interpret("half_matmul", "M=128,N=128,K=96"); /* in the background; through registers */
+    matrix_interpret(matrix_of_columns, "M=128,N=128,K=64");
 }
 
 /* ---- what the text does ---- */
@@ -159,78 +164,6 @@ static const struct cg_matrix *matrix_find(const struct cg_program *p)
     return m;
 }
 
-/* ---- the value of an index in the text ---- */
-
-struct matrix_reader {
-    const char *text, *at; /* of the kernel; the next character of the index */
-    int64_t item;          /* work-item of the group */
-};
-
-static int64_t matrix_sum(struct matrix_reader *r);
-
-/* The variable of a dimension that work-items divide, "const int n3 = (int)((uint)get_local_id(0) / 4u %
- * 8u);", as last declared before the index; 0 for those of groups and loops. */
-static int64_t matrix_variable(const struct matrix_reader *r, const char *name, size_t length)
-{
-    char begin[64];
-    const char *last = NULL;
-    snprintf(begin, sizeof begin, " %.*s = (int)((uint)get_local_id", (int)length, name);
-    for (const char *at = r->text; (at = strstr(at, begin)) && at < r->at; at++)
-        last = at;
-    struct matrix_reader inner = {r->text, last ? strchr(last, '(') : "0", r->item};
-    return matrix_sum(&inner);
-}
-
-static int64_t matrix_factor(struct matrix_reader *r)
-{
-    static const char *const casts[] = {"(int)", "(uint)", "(long)"};
-    for (unsigned i = 0; i < 3; i++)
-        if (strncmp(r->at, casts[i], strlen(casts[i])) == 0) r->at += strlen(casts[i]);
-    if (*r->at == '(') {
-        r->at++;
-        int64_t sum = matrix_sum(r);
-        cr_assert_eq(*r->at++, ')');
-        return sum;
-    }
-    if (isdigit((unsigned char)*r->at)) {
-        char *end;
-        int64_t number = strtoll(r->at, &end, 10);
-        r->at = *end == 'u' ? end + 1 : end;
-        return number;
-    }
-    const char *name = r->at;
-    while (isalnum((unsigned char)*r->at) || *r->at == '_')
-        r->at++;
-    cr_assert(r->at > name, "%.40s", name);
-    if (strncmp(name, "get_local_id(0)", 15) != 0) return matrix_variable(r, name, (size_t)(r->at - name));
-    r->at = name + 15;
-    return r->item;
-}
-
-/* "x / 4 % 8 * 2" */
-static int64_t matrix_term(struct matrix_reader *r)
-{
-    int64_t x = matrix_factor(r);
-    while (r->at[0] == ' ' && strchr("*/%", r->at[1])) {
-        char sign = r->at[1];
-        r->at += 3;
-        int64_t y = matrix_factor(r);
-        x = sign == '*' ? x * y : sign == '/' ? x / y : x % y;
-    }
-    return x;
-}
-
-static int64_t matrix_sum(struct matrix_reader *r)
-{
-    int64_t x = matrix_term(r);
-    while (r->at[0] == ' ' && strchr("+-", r->at[1])) {
-        bool minus = r->at[1] == '-';
-        r->at += 3;
-        x += minus ? -matrix_term(r) : matrix_term(r);
-    }
-    return x;
-}
-
 /* What the instructions read: for each variable of the text the address of each row of its four matrices. */
 struct matrix_rows {
     int64_t at[4][8];
@@ -268,8 +201,8 @@ static void matrix_take_load(struct matrix_text *t, const char *line)
     int64_t variable = strtoll(name + 1, NULL, 10);
     cr_assert(variable < 8 && (*name == 'l' || *name == 'r'), "%.120s", line);
     for (int64_t l = 0; l < 32; l++) {
-        struct matrix_reader r = {t->kernel, index, l};
-        (*name == 'l' ? t->left : t->right)[next][variable].at[l / 8][l % 8] = matrix_sum(&r);
+        struct text_index r = {t->kernel, index, l};
+        (*name == 'l' ? t->left : t->right)[next][variable].at[l / 8][l % 8] = text_index_value(&r);
         cr_assert_eq(*r.at, ']', "%.120s", line);
     }
     matrix_check_banks(&(*name == 'l' ? t->left : t->right)[next][variable]);
@@ -354,11 +287,75 @@ static void matrix_check_text(const char *kernel, unsigned shape)
 
 Test(matrix, work_items_have_the_results_of_the_loop_program)
 {
-    for (unsigned shape = 0; shape < BB_MAX_MATRIX; shape++)
-        matrix_check_text("half_matmul", shape);
-    matrix_check_text(matrix_of_rows, 2);
+    matrix_check_text("half_matmul", 0);
+    matrix_check_text("half_matmul", 1);
+    matrix_check_text("half_matmul", 3);
     matrix_check_text(matrix_of_rows, 4);
     matrix_check_text(matrix_of_columns, 2);
+}
+
+/* Where the loop program stores the result of a work-item, in registers j (rows) and i (columns). */
+static int64_t matrix_stored(const struct cg_program *p, const struct cg_node *columns, int64_t *digits,
+                             int64_t item, int64_t j, int64_t i)
+{
+    for (unsigned v = 0; v < p->n_nodes; v++) {
+        const struct cg_node *n = p->nodes[v];
+        if (n->type == CG_DIM && n->kind == BB_THREAD) digits[n->id] = item / n->inner % n->size;
+    }
+    digits[columns->id] = i;
+    digits[columns->parent->id] = j;
+    return index_eval(p->access[columns->children[0]->statement].offset, digits);
+}
+
+/* Lane n of 8 gets the element n of all of them: the one that it was given as argument n. */
+static void matrix_check_exchange(const struct contenders *c, const struct cg_program *p,
+                                  const struct cg_node *columns, const char *kernel, const char *line)
+{
+    int64_t j[8], i[8], *digits = ARENA_ARRAY(c->arena, int64_t, cg_variables(p));
+    const char *value = strstr(line, "thresh_exchange(");
+    for (int v = 0; v < 8; v++) {
+        long long row, column;
+        value = strstr(value + 1, "compute_");
+        cr_assert_eq(sscanf(value, "compute_%lld_%lld", &row, &column), 2, "%.200s", line);
+        j[v] = row;
+        i[v] = column;
+    }
+    for (int64_t item = 0; item < 128; item++) {
+        struct text_index r = {kernel, strchr(line, '[') + 1, item};
+        int64_t first = text_index_value(&r), lane = item / 4 % 8;
+        for (int64_t v = 0; v < 8; v++)
+            cr_assert_eq(first + v,
+                         matrix_stored(p, columns, digits, item - 4 * lane + 4 * v, j[lane], i[lane]));
+    }
+}
+
+/* Each result is stored once. */
+static void matrix_check_stores(const char *kernel, unsigned shape, int64_t exchanges)
+{
+    struct contenders c = matrix_open(kernel, "M=256,N=256,K=128");
+    const char *why = "";
+    struct cg_program *p = matrix_build(&c, shape, &why);
+    cr_assert(p, "%s", why);
+    const struct cg_node *columns = NULL;
+    for (unsigned v = 0; v < p->n_nodes; v++)
+        if (p->nodes[v]->exchange) columns = p->nodes[v];
+    struct cg_kernel k;
+    cg_emit(p, &k);
+    int64_t found = 0;
+    for (const char *at = strstr(k.source, "__kernel"); (at = strstr(at, "(__global uint4 *)&out["));
+         at++, found++)
+        matrix_check_exchange(&c, p, columns, k.source, at);
+    cr_expect_eq(found, exchanges, "%s %u: %lld", kernel, shape, (long long)found);
+    if (exchanges) cr_expect(!strstr(k.source, "] = compute_"));
+    cg_kernel_free(&k);
+    contenders_close(&c);
+}
+
+Test(matrix, neighbours_exchange_what_they_store)
+{
+    matrix_check_stores("half_matmul", 0, 16);
+    matrix_check_stores("half_matmul", 1, 0);  /* 4 columns a work-item */
+    matrix_check_stores(matrix_of_rows, 2, 0); /* results are float */
 }
 
 /* What is lowered of random implementations: leaves; no bundle is beyond an extent in part. */
