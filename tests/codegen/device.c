@@ -1,4 +1,6 @@
-/* Runs a generated kernel on the first OpenCL device. */
+/* Runs a generated kernel on the first OpenCL device. A process has one context, which stays: PoCL reads its
+ * library of functions anew for the first kernel of each context, which takes longer than to compile most of
+ * the kernels here. */
 #include <CL/cl.h>
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -32,6 +34,22 @@ bool cgt_streams(void)
 {
     char platform[128], driver[128];
     return cgt_driver(platform, driver) && cg_streams(platform, driver) == CG_YES;
+}
+
+struct opened {
+    cl_device_id device;
+    cl_context context; /* NULL: no device */
+    cl_command_queue queue;
+};
+
+static const struct opened *opened(void)
+{
+    static struct opened o;
+    if (!o.context && first_device(&o.device)) {
+        o.context = clCreateContext(NULL, 1, &o.device, NULL, NULL, NULL);
+        o.queue = clCreateCommandQueue(o.context, o.device, 0, NULL);
+    }
+    return &o;
 }
 
 static cl_kernel compile(cl_context ctx, cl_device_id d, const struct cg_kernel *k)
@@ -71,11 +89,9 @@ static void download(cl_command_queue q, cl_mem mem, const struct cg_arg *arg, d
 
 bool cgt_run(const struct backbone *bb, const struct cg_kernel *k, double *const *buffers)
 {
-    cl_device_id d;
-    if (!first_device(&d)) return false;
-    cl_context ctx = clCreateContext(NULL, 1, &d, NULL, NULL, NULL);
-    cl_command_queue q = clCreateCommandQueue(ctx, d, 0, NULL);
-    cl_kernel kernel = compile(ctx, d, k);
+    const struct opened *o = opened();
+    if (!o->context) return false;
+    cl_kernel kernel = compile(o->context, o->device, k);
     cl_mem mems[16] = {NULL};
     for (unsigned i = 0; i < k->n_args; i++) {
         if (k->args[i].by_value) {
@@ -83,19 +99,18 @@ bool cgt_run(const struct backbone *bb, const struct cg_kernel *k, double *const
             cr_assert_eq(clSetKernelArg(kernel, i, sizeof value, &value), CL_SUCCESS);
             continue;
         }
-        mems[i] = upload(ctx, &k->args[i], k->args[i].buffer == BB_NONE ? NULL : buffers[k->args[i].buffer]);
+        mems[i] =
+            upload(o->context, &k->args[i], k->args[i].buffer == BB_NONE ? NULL : buffers[k->args[i].buffer]);
         cr_assert_eq(clSetKernelArg(kernel, i, sizeof mems[i], &mems[i]), CL_SUCCESS);
     }
-    cr_assert_eq(
-        clEnqueueNDRangeKernel(q, kernel, 3, NULL, k->global, k->local[0] ? k->local : NULL, 0, NULL, NULL),
-        CL_SUCCESS);
+    cr_assert_eq(clEnqueueNDRangeKernel(o->queue, kernel, 3, NULL, k->global, k->local[0] ? k->local : NULL,
+                                        0, NULL, NULL),
+                 CL_SUCCESS);
     for (unsigned i = 0; i < k->n_args; i++) {
         uint32_t b = k->args[i].buffer;
-        if (b != BB_NONE && bb->buffers[b].output) download(q, mems[i], &k->args[i], buffers[b]);
+        if (b != BB_NONE && bb->buffers[b].output) download(o->queue, mems[i], &k->args[i], buffers[b]);
         if (mems[i]) clReleaseMemObject(mems[i]);
     }
     clReleaseKernel(kernel);
-    clReleaseCommandQueue(q);
-    clReleaseContext(ctx);
     return true;
 }
