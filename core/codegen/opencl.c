@@ -123,11 +123,12 @@ static const char exchange_functions[] =
     "    return odd ? (uint4)(got, more, b1) : (uint4)(b0, got, more);\n"
     "}";
 
-/* The same devices: PTX ISA, "cp.async". */
+/* The same devices: PTX ISA, "cp.async". Through the first-level cache (.ca): the groups of a multiprocessor
+ * read the same rows. Half matmul 4096^3 on an H100 takes 354 us so, 413 us past that cache (.cg). */
 static const char direct_functions[] =
     "typedef const __global uint4 *thresh_source;\n"
     "#define thresh_copy(to, from) \\\n"
-    "    __asm__ volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" \\\n"
+    "    __asm__ volatile(\"cp.async.ca.shared.global [%0], [%1], 16;\" \\\n"
     "                     : : \"r\"((uint)(size_t)(to)), \"l\"(from) : \"memory\")\n"
     "#define thresh_copies_end() __asm__ volatile(\"cp.async.commit_group;\" : : : \"memory\")\n"
     "#define thresh_copies_wait(n) __asm__ volatile(\"cp.async.wait_group %0;\" : : \"n\"(n) : \"memory\")";

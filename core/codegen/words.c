@@ -37,14 +37,15 @@ static bool is_vectors(struct cg_program *p, const struct cg_access *x, const st
 }
 
 /* Whether an instruction accesses whole aligned vectors along its dimension, with no guard but those of
- * nodes around it. */
+ * nodes around it; stores may be of some work-items alone. */
 static bool is_whole(struct cg_program *p, uint32_t inst, const struct cg_node *vector)
 {
     const struct cg_access *x = &p->access[inst];
     const struct cg_node *n = p->inst_node[inst];
     return vector && vector->size == TOGETHER && x->offset && !x->n_guards && !x->n_clamps && !x->streaming &&
-           !n->n_guards && !n->guard_local && !n->guard_group && !n->guard_last && !vector->n_guards &&
-           is_vectors(p, x, vector);
+           !n->n_guards && !vector->n_guards && is_vectors(p, x, vector) &&
+           (p->bb->insts[inst].kind == BB_COPY_STORE ||
+            (!n->guard_local && !n->guard_group && !n->guard_last));
 }
 
 /* The dimension along which a copy's store has the lanes of the vector that its load has made; NULL: it

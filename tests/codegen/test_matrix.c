@@ -359,14 +359,14 @@ Test(matrix, neighbours_exchange_what_they_store)
 }
 
 /* What is lowered of random implementations: leaves; no bundle is beyond an extent in part. */
-static unsigned matrix_descend(const char *sizes, unsigned descents, unsigned *leaves)
+static unsigned matrix_descend(const char *sizes, const char *pin, unsigned descents, unsigned *leaves)
 {
     const struct kernel_case kernel = {"half_matmul", sizes};
     const struct cg_target target = cg_target_of(&matrix_device);
-    const char *const pins[] = {"matrix(*)=YES"};
+    const char *const pins[] = {"matrix(*)=YES", pin};
     struct kernel_fixture f;
     kernel_open(&f, &kernel, &matrix_device, NULL);
-    struct space_state *root = space_pinned_root(f.space, pins, 1, f.diag);
+    struct space_state *root = space_pinned_root(f.space, pins, pin ? 2 : 1, f.diag);
     cr_assert_not_null(root);
     struct pcg32 rng = pcg32_seed(5, 3);
     unsigned lowered = 0;
@@ -392,8 +392,15 @@ static unsigned matrix_descend(const char *sizes, unsigned descents, unsigned *l
 Test(matrix, random_implementations, .timeout = 200)
 {
     enum { DESCENTS = 60, LEAVES = 30 };
-    unsigned leaves = 0, lowered = matrix_descend("M=128,N=128,K=64", DESCENTS, &leaves);
+    unsigned leaves = 0, lowered = matrix_descend("M=128,N=128,K=64", NULL, DESCENTS, &leaves);
     cr_expect_geq(leaves, LEAVES, "%u leaves", leaves);
+    cr_expect_eq(lowered, leaves, "%u of %u leaves", lowered, leaves);
+}
+
+Test(matrix, random_copies_in_the_background, .timeout = 200)
+{
+    unsigned leaves = 0, lowered = matrix_descend("M=256,N=256,K=128", "transfer(*)=DIRECT", 120, &leaves);
+    cr_expect_geq(leaves, 30, "%u leaves", leaves);
     cr_expect_eq(lowered, leaves, "%u of %u leaves", lowered, leaves);
 }
 
@@ -402,7 +409,7 @@ Test(matrix, random_implementations, .timeout = 200)
  */
 Test(matrix, bundles_are_within_rounded_extents, .timeout = 200)
 {
-    unsigned leaves = 0, lowered = matrix_descend("M=232,N=232,K=48", 60, &leaves);
+    unsigned leaves = 0, lowered = matrix_descend("M=232,N=232,K=48", NULL, 60, &leaves);
     cr_expect_gt(lowered, 0);
     cr_expect_lt(lowered, leaves, "all of %u leaves", leaves);
 }
