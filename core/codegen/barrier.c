@@ -11,10 +11,11 @@
  *       thread0 { A.load B.load mad }
  *       barrier                 before the stores of the next iteration
  *
- * A copy that runs one iteration ahead (stages.c) writes after the load has read, to the other tile. One
- * barrier at the end of the body is between the store and the load of the next iteration, and between a load
- * and the store that overwrites what it read. Before the loop the first tile is a dependence of its own. It
- * needs no barrier for its back edge: those at the ends of the loop's iterations serve.
+ * A copy that runs ahead (stages.c) writes to another tile than the load reads: before it, if the copy is in
+ * the background, or after it. One barrier at the end of the body is between the store and the load that
+ * reads its tile, and between a load and the store that overwrites what it read. Before the loop the first
+ * tile is a dependence of its own. It needs no barrier for its back edge: those at the ends of the loop's
+ * iterations serve.
  *
  *     first k.0 { A.cl A.cs }     store to A.tile
  *     barrier
@@ -37,7 +38,7 @@ struct interval {
     unsigned write, read; /* children of the node; write < read, unless `ahead` */
     const struct cg_region *region;
     bool updated; /* the region is of an array that the kernel overwrites: reads of it end there, too */
-    bool ahead;   /* the copy runs ahead of the node, a loop: the store is after the load */
+    bool ahead;   /* the copy runs ahead of the node, a loop: the store is of a later iteration */
     bool first;   /* the copy runs ahead of the child `read`, a loop: the store is of its first iteration */
 };
 

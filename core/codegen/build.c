@@ -9,6 +9,7 @@
  *     stages.c      none: it stages nothing
  *     barrier.c     none: no value goes from one work-item to another
  *     remainder.c   none: 64 elements are 4 x 16. Of 61 it guards the loads and the store
+ *     words.c, matrix.c, exchange.c   none: no half numbers
  *     workaround.c  none: only for loops with barriers
  *
  * And what is asked of a program without its text: the tree as lines, its cost. */
@@ -25,6 +26,7 @@ static double statements(const struct cg_node *n)
     double sum = 0;
     for (unsigned i = 0; i < n->n_children; i++)
         sum += statements(n->children[i]) * (cg_peels(n) && !cg_runs_ahead(n->children[i], n) ? 2 : 1);
+    if (n->type == CG_AHEAD && n->first) return sum * n->distance;
     return n->type == CG_DIM && n->kind == BB_UNROLL ? sum * (double)n->size : sum;
 }
 
@@ -54,8 +56,8 @@ struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate
 
 /* ---- cost ---- */
 
-/* A copy that runs ahead makes as many steps as one that does not: the first one and those of all iterations
- * but the last. */
+/* A copy that runs ahead makes as many steps as one that does not: the first ones and those of all iterations
+ * but the last ones. */
 static double steps(const struct cg_node *n)
 {
     if (n->type == CG_INST) return 1;

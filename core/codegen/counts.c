@@ -71,7 +71,8 @@ static double executed(const struct cg_program *p, uint32_t inst, int64_t width,
 {
     double times = 1;
     for (const struct cg_node *n = p->inst_node[inst]->parent; n; n = n->parent) {
-        if (!loops && n->type == CG_AHEAD && !cg_peels(n->loop)) times *= 2; /* before the loop and in it */
+        if (!loops && n->type == CG_AHEAD && !cg_peels(n->loop))
+            times *= 1 + n->distance; /* before the loop, in it */
         if (!is_repeated(n)) continue;
         if (n->kind == BB_LOOP ? loops : has_copies(p, inst, n)) times *= (double)n->size;
         if (!loops && cg_peels(n)) times *= 2;

@@ -182,8 +182,7 @@ static void emit_hardware(struct cg_emitter *e, struct cg_node *n)
     if (braces) close_brace(e);
 }
 
-/* Before the loop the index of the iteration is the constant 0. In a loop that does not peel, the last
- * iteration has no next one. */
+/* In a loop that does not peel, the last iterations have nothing to copy. */
 static void emit_ahead(struct cg_emitter *e, struct cg_node *n)
 {
     const struct cg_node *loop = n->loop;
@@ -197,6 +196,7 @@ static void emit_ahead(struct cg_emitter *e, struct cg_node *n)
     close_brace(e);
 }
 
+/* Before the loop the index of the iteration is a constant. */
 static void emit_first(struct cg_emitter *e, struct cg_node *n)
 {
     for (int64_t i = 0; i < n->distance; i++) {
@@ -207,8 +207,10 @@ static void emit_first(struct cg_emitter *e, struct cg_node *n)
     cg_unfix(e, n);
 }
 
-/* Copies in the background: those of an iteration end at a mark, also where there are none. At the end of the
- * loop's body, and before the loop, all but the last ones that were started have arrived. */
+/* Copies in the background: those that an iteration starts are one group, which is committed also where it is
+ * empty. At the end of the loop's body, and before the loop, all but the last `distance` - 1 groups have
+ * arrived.
+ */
 static void emit_stage(struct cg_emitter *e, struct cg_node *n)
 {
     bool start = n->loop->children[0] == n;

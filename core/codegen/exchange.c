@@ -70,8 +70,8 @@ static const struct cg_node *exchanging(struct cg_program *p, const struct cg_no
         return NULL;
     const struct bb_inst *in = &p->bb->insts[store->statement];
     const struct cg_access *x = &p->access[store->statement];
-    if (in->kind != BB_STORE || in->type != SCALAR_HALF || x->buffer == BB_NONE || x->n_guards ||
-        x->n_clamps || store->guard_local || store->guard_group || store->guard_last ||
+    if (in->kind != BB_STORE || in->type != SCALAR_HALF || in->n_nodes || x->buffer == BB_NONE ||
+        x->n_guards || x->n_clamps || store->guard_local || store->guard_group || store->guard_last ||
         is_from_data(p, x->offset))
         return NULL;
     const struct cg_node *lanes = find_lanes(store);
@@ -81,7 +81,7 @@ static const struct cg_node *exchanging(struct cg_program *p, const struct cg_no
 
 const char *cg_find_exchanges(struct cg_program *p)
 {
-    if (!p->root->has_matrix || !p->target.dialect->exchange) return NULL;
+    if (!p->root->has_matrix || !p->target.half_bits || !p->target.dialect->exchange) return NULL;
     for (unsigned i = 0; i < p->n_nodes; i++) {
         p->nodes[i]->exchange = exchanging(p, p->nodes[i]);
         p->has_exchange |= p->nodes[i]->exchange != NULL;

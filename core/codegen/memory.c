@@ -166,8 +166,8 @@ static const struct index_expr *load_coordinate(struct cg_program *p, const stru
     return sum;
 }
 
-/* Of rotated rows: where an element of a row begins, by its place in the row. Rows of fewer than 8 parts are
- * rotated together, as many as 8 parts hold: 8 rows have any one part in different banks. */
+/* Of rotated rows: where an element is in its row. Rows of fewer than 8 parts are rotated together, as many
+ * as 8 parts hold: 8 rows of 1, 2, 4, 8, 16 ... parts have any one part in different banks. */
 static const struct index_expr *rotate(struct cg_program *p, int64_t row, const struct index_expr *rows,
                                        const struct index_expr *in_row)
 {

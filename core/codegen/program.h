@@ -79,8 +79,8 @@ struct cg_node {
     const struct cg_node
         *exchange; /* DIM: a store in it is in vectors that these lanes exchange (exchange.c) */
     bool fence_local, fence_global; /* BARRIER */
-    struct cg_node *loop; /* AHEAD: what is inside is of the loop's next iteration (stages.c). All AHEAD of a
-                             loop have one id, whose variable is that iteration */
+    struct cg_node *loop; /* AHEAD: what is inside is of a later iteration of the loop (stages.c). All AHEAD
+                             of a loop have one id, whose variable is that iteration */
     bool first;        /* AHEAD: before the loop, of its first iterations; its children have other parents */
     unsigned distance; /* AHEAD: iterations that it is ahead */
     bool direct;      /* AHEAD: its copies are in the background, and waited for at the end of an iteration */
@@ -178,7 +178,7 @@ const char *cg_map_axes(struct cg_program *p);         /* axes.c: runs, sizes of
 const char *cg_split_reductions(struct cg_program *p); /* split.c: where parts of reductions are combined */
 const char *cg_place_memory(struct cg_program *p);     /* memory.c: regions and accesses */
 const char *cg_place_values(struct cg_program *p);     /* values.c: registers, crossings, scopes */
-const char *cg_stage_copies(struct cg_program *p);     /* stages.c: copies that run one iteration ahead */
+const char *cg_stage_copies(struct cg_program *p);     /* stages.c: copies that run ahead of their loop */
 const char *cg_place_barriers(struct cg_program *p);   /* barrier.c */
 const char *cg_guard_remainders(struct cg_program *p); /* remainder.c: guards of what was rounded up */
 const char *cg_find_words(struct cg_program *p);       /* words.c: vectors of half numbers that are copied */

@@ -1,5 +1,5 @@
-/* Copies in two stages: they run one iteration ahead of the loop around them, so that global memory is read
- * while the loop computes from local memory (software pipelining). The region has two tiles, which take
+/* Copies in stages: in two, they run one iteration ahead of the loop around them, so that global memory is
+ * read while the loop computes from local memory (software pipelining). The region has two tiles, which take
  * turns:
  *
  *     loop 4: mad.k.0                  first mad.k.0:             iteration 0, before the loop
@@ -17,6 +17,11 @@
  *                                        next mad.k.0:
  *                                          thread0 16: A.cs.m.0
  *                                            A.cs [A.tile]        registers to tile (k0 + 1) % 2
+ *
+ * In three stages they run two iterations ahead (`distance`), with three tiles: iterations 0 and 1 are copied
+ * before the loop, and iteration k0 + 2 to tile (k0 + 2) % 3. Copies in the background (`direct`) have load
+ * and store in the node at the start of the body. That at its end is then empty, and waits for all copies but
+ * those that were started last (emit.c: emit_stage()); the barrier is behind it.
  *
  * In the text the last iteration is after the loop, without the copies (emit.c: emit_last()), unless the
  * loop's end depends on loops around it. In a loop with a product in matrices an if is around the copies
@@ -104,7 +109,7 @@ static const struct index_expr *turn(struct cg_program *p, const struct cg_node 
     return index_scale(p->arena, index_mod(p->arena, iteration, tiles), elements);
 }
 
-/* The accesses of the copy in the next iteration. */
+/* The accesses of the copy in the iteration that it is for. */
 static void advance(struct cg_program *p, uint32_t inst, const struct cg_node *ahead)
 {
     struct cg_access *x = &p->access[inst];
@@ -140,11 +145,10 @@ static const char *run_ahead(struct cg_program *p, const struct bb_value *v)
 {
     struct cg_node *load = own_nest(p, v->copy_load), *store = own_nest(p, v->copy_store),
                    *loop = load->parent;
-    if (p->regions[v->region].space != BB_MEM_LOCAL) return "two stages outside of local memory";
-    if (loop->type != CG_DIM || loop->kind != BB_LOOP) return "a copy in two stages without a loop around it";
-    if (store->parent != loop || load == store)
-        return "load and store of a copy in two stages share a dimension";
-    if (!cg_inside(p->inst_node[v->load], loop)) return "a copy in two stages is read outside of its loop";
+    if (p->regions[v->region].space != BB_MEM_LOCAL) return "stages outside of local memory";
+    if (loop->type != CG_DIM || loop->kind != BB_LOOP) return "a copy in stages without a loop around it";
+    if (store->parent != loop || load == store) return "load and store of a copy in stages share a dimension";
+    if (!cg_inside(p->inst_node[v->load], loop)) return "a copy in stages is read outside of its loop";
     bool direct = p->c->direct[v->region];
     const char *why = make_stages(p, loop, p->c->stages[v->region] - 1u, direct);
     if (why) return why;

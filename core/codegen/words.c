@@ -73,6 +73,7 @@ const char *cg_find_words(struct cg_program *p)
         bool words = p->c->staged[i] && in_words(p, v), direct = p->c->staged[i] && p->c->direct[v->region];
         if (direct && (!words || !p->target.dialect->direct_copy))
             return "a copy in the background is not of words";
+        if (direct && p->c->stages[v->region] < 2) return "a copy in the background does not run ahead";
         if (!words) continue;
         p->values[v->copy_load].words = p->access[v->copy_load].words = p->access[v->copy_store].words = true;
         p->values[v->copy_load].direct = p->access[v->copy_load].direct = p->access[v->copy_store].direct =

@@ -400,9 +400,9 @@ Test(stages, refusals)
     stages_refused("block0 A.load.i.0 store.i.0 { thread0 A.cl.i.0 { unroll A.cl.j.0 { A.cl } }"
                    " thread0 A.cs.i.0 { unroll A.cs.j.0 { A.cs } }"
                    " thread0 A.load.j.0 store.j.0 { loop A.load.i.1 store.i.1 { A.load store } } }",
-                   "a copy in two stages without a loop around it");
+                   "a copy in stages without a loop around it");
     stages_refused("loop A.load.i.0 store.i.0 { thread0 A.cl.i.0 A.cs.i.0 { unroll A.cl.j.0 { A.cl }"
                    " unroll A.cs.j.0 { A.cs } }"
                    " thread0 A.load.j.0 store.j.0 { loop A.load.i.1 store.i.1 { A.load store } } }",
-                   "a copy in two stages without a loop around it");
+                   "a copy in stages without a loop around it");
 }
