@@ -70,9 +70,9 @@ static const struct cg_node *exchanging(struct cg_program *p, const struct cg_no
         return NULL;
     const struct bb_inst *in = &p->bb->insts[store->statement];
     const struct cg_access *x = &p->access[store->statement];
-    if (in->kind != BB_STORE || in->type != SCALAR_HALF || in->n_nodes || x->buffer == BB_NONE ||
-        x->n_guards || x->n_clamps || store->guard_local || store->guard_group || store->guard_last ||
-        is_from_data(p, x->offset))
+    if (in->kind != BB_STORE || in->type != SCALAR_HALF || (in->n_nodes && in->nodes[0].part) ||
+        x->buffer == BB_NONE || x->n_guards || x->n_clamps || store->guard_local || store->guard_group ||
+        store->guard_last || is_from_data(p, x->offset))
         return NULL;
     const struct cg_node *lanes = find_lanes(store);
     if (!lanes || !has_stride(x->offset, lanes, 1) || !has_stride(x->offset, n, LANES)) return NULL;
