@@ -228,7 +228,7 @@ static inline unsigned bb_statement_count(const struct backbone *bb)
  * meaningless. What it means for the code:
  *  - LOOP, UNROLL, VECTOR have code BB_SEQ; THREAD has BB_LCL + axis, BLOCK BB_WRG + axis, GLOBAL BB_GLB +
  * axis, or BB_FUSED: it continues the run of the dimension directly around it (same kind), which it divides:
- *    index(d) = (t / inner(d)) % size(d), inner(d) = product of the sizes below d in its run, t the id;
+ *    index(d) = (t / inner(d)) % size(d), inner(d) = product of sizes below d in its run, t the axis's id;
  *  - MERGED dimensions are one loop; a class's parent is its innermost OUTER class; siblings follow BEFORE;
  *  - a value crosses from producer to consumer along each shared tile t in one of three ways: both dimensions
  *    are MERGED; or UNROLL or VECTOR (registers indexed by t); or THREAD with equal axis, size and inner;

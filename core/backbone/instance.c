@@ -255,10 +255,11 @@ static void add_matrix(const struct instance *in, uint32_t step)
     if (!in->device->matrix || !bb_multiplies_halves(in->bb, step, loads)) return;
     gpu_set_multiplies(in->data, step, true);
     add_roles(in, step, loads);
-    for (int i = 0; i < 2; i++)
-        gpu_set_multiplied(in->data, step, in->bb->insts[loads[i]].value, true);
-    for (int i = 0; i < 2; i++)
-        gpu_set_background(in->data, in->bb->values[in->bb->insts[loads[i]].value].region, true);
+    for (int i = 0; i < 2; i++) {
+        uint32_t value = in->bb->insts[loads[i]].value;
+        gpu_set_multiplied(in->data, step, value, true);
+        gpu_set_background(in->data, in->bb->values[value].region, true);
+    }
 }
 
 static void add_insts(const struct instance *in)

@@ -32,7 +32,7 @@
 #include "core/backbone/matrix.h"
 #include "core/base/arena.h"
 
-enum { STEPS = 16 /* of one product */, ROW = 8 /* elements, and rows of a matrix */ };
+enum { STEPS = 16 /* of one product */, ROW = BB_HALF_VECTOR /* elements, and rows of a matrix */ };
 enum { LEFT_REGISTERS = 2, RIGHT_REGISTERS = 4 }; /* of the four matrices that are loaded at once */
 
 /* ---- what can be multiplied ---- */

@@ -15,6 +15,7 @@
  * (remainder.c). */
 #include "core/codegen/program.h"
 
+#include "core/backbone/matrix.h"
 #include "core/base/arena.h"
 
 int64_t cg_weight(const struct cg_program *p, const struct bb_logical *l, unsigned level)
@@ -104,7 +105,7 @@ static const char *lay_out(struct cg_program *p, const struct bb_region *r, int6
         out->stride[at[rank]] = stride;
         stride *= out->extent[at[rank]] + (rank == 0 ? pad : 0);
     }
-    if (rotated && (pad || out->extent[at[0]] % CG_PART)) return "a row is not made of whole parts";
+    if (rotated && (pad || out->extent[at[0]] % BB_HALF_VECTOR)) return "a row is not made of whole parts";
     out->rotated = rotated ? out->extent[at[0]] : 0;
     int64_t unit = CG_ALIGNMENT / scalar_type_bytes(r->type);
     out->elements = out->space == BB_MEM_GLOBAL ? (stride + unit - 1) / unit * unit : stride;
@@ -171,11 +172,12 @@ static const struct index_expr *load_coordinate(struct cg_program *p, const stru
 static const struct index_expr *rotate(struct cg_program *p, int64_t row, const struct index_expr *rows,
                                        const struct index_expr *in_row)
 {
-    int64_t parts = row / CG_PART, together = parts < 8 ? 8 / parts : 1;
+    int64_t parts = row / BB_HALF_VECTOR, together = parts < 8 ? 8 / parts : 1;
     const struct index_expr *number = index_div(p->arena, index_div(p->arena, rows, row), together),
-                            *part = index_div(p->arena, in_row, CG_PART);
+                            *part = index_div(p->arena, in_row, BB_HALF_VECTOR);
     part = index_mod(p->arena, index_add(p->arena, part, number), parts);
-    return index_add(p->arena, index_scale(p->arena, part, CG_PART), index_mod(p->arena, in_row, CG_PART));
+    return index_add(p->arena, index_scale(p->arena, part, BB_HALF_VECTOR),
+                     index_mod(p->arena, in_row, BB_HALF_VECTOR));
 }
 
 static const struct index_expr *region_offset(struct cg_program *p, uint32_t inst)

@@ -19,11 +19,7 @@
 #include "core/backbone/combine.h"
 #include "core/codegen/codegen.h"
 
-enum {
-    CG_MAX_STATEMENTS = 16384,
-    CG_ALIGNMENT = 128 /* bytes, of regions */,
-    CG_PART = 8 /* elements, of rotated rows */
-};
+enum { CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 /* bytes, of regions */ };
 
 #define CG_KERNEL_NAME "thresh_kernel"
 #define CG_NEXT "next_" /* begins the names of a step's results before they are assigned */
@@ -141,8 +137,8 @@ struct cg_region {
     enum bb_mem_space space;
     unsigned n_dims;
     int64_t extent[BB_MAX_LOGICALS], stride[BB_MAX_LOGICALS]; /* elements */
-    int64_t
-        rotated; /* elements of a row, whose parts of CG_PART are rotated by its number; 0: they are not */
+    int64_t rotated;  /* elements of a row, whose parts of BB_HALF_VECTOR are rotated by its number; 0: they
+                         are not */
     int64_t elements; /* with padding, a multiple of the alignment */
 };
 

@@ -405,7 +405,7 @@ static const char *target_text(struct cg_emitter *e, uint32_t inst, const struct
     const struct cg_value *v = &e->p->values[inst];
     const char *text = operand_text(e, target, part, vector);
     if (e->p->bb->insts[inst].kind == BB_STEP || !v->declared_inline) return text;
-    return CG_TEXT(e, "$1$2 $3", is_const && !v->direct ? "const " : "", variable_type(e, v, part), text);
+    return CG_TEXT(e, "$1$2 $3", is_const ? "const " : "", variable_type(e, v, part), text);
 }
 
 /* A load of lanes that may be beyond an extent. */

@@ -103,8 +103,8 @@ struct cg_dialect {
     const char *direct_before; /* text before a kernel that has some */
     const char *direct_type;   /* of the address that is copied from */
     const char *direct_copy;   /* starts one, without the semicolon: to the pointer $1, from $2 */
-    const char *direct_end;    /* statement: ends those of an iteration */
-    const char *direct_wait;   /* statement: waits for those of all iterations but the last $1 */
+    const char *direct_end;    /* statement: commits those of an iteration as a group */
+    const char *direct_wait;   /* statement: waits for all groups but the last $1 */
 
     const char *const *words;    /* that no variable may be called; the last is NULL */
     const char *const *prefixes; /* that no variable's name may begin with; the last is NULL */

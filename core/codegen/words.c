@@ -14,9 +14,10 @@
  * ushort, and 691 us with words (H200, experiments/results/2026-11-27-matrices.md). */
 #include "core/codegen/program.h"
 
+#include "core/backbone/matrix.h"
 #include "core/base/arena.h"
 
-enum { TOGETHER = 8 };
+enum { TOGETHER = BB_HALF_VECTOR };
 
 bool cg_is_multiple(const struct index_expr *x, int64_t of)
 {
