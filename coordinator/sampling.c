@@ -138,7 +138,8 @@ const struct sampling_value *sampling_values(const struct sampling *s, unsigned 
 
 /* ---- counting ---- */
 
-void sampling_count(struct sampling *s, const struct space_state *leaf)
+/* Marks in met[] what the leaf has. */
+static void meet(struct sampling *s, const struct space_state *leaf)
 {
     memset(s->met, 0, s->n_values * sizeof s->met[0]);
     for (uint32_t slot = 0; slot < space_slot_count(s->space); slot++)
@@ -146,12 +147,24 @@ void sampling_count(struct sampling *s, const struct space_state *leaf)
             int64_t code = space_value_code(s->space, slot, space_first_value(leaf, slot));
             s->met[find(s, space_slot_group(s->space, slot), code)] = true;
         }
+}
+
+void sampling_count(struct sampling *s, const struct space_state *leaf)
+{
+    meet(s, leaf);
     for (unsigned i = 0; i < s->n_values; i++) {
         if (!s->met[i]) continue;
         s->values[i].counted++;
         s->values[i].given_up = false;
         s->misses[i] = 0;
     }
+}
+
+void sampling_confirm(struct sampling *s, const struct space_state *leaf)
+{
+    meet(s, leaf);
+    for (unsigned i = 0; i < s->n_values; i++)
+        s->values[i].confirmed += s->met[i];
 }
 
 static bool wanted(const struct sampling *s, const struct sampling_value *v)

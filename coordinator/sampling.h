@@ -24,9 +24,10 @@ struct sampling_value {
     unsigned group; /* the choice */
     uint32_t slot;  /* a slot with this value; space_value_name(space, slot, value) is its name */
     uint32_t value;
-    bool excluded;    /* no slot of the root has it */
-    bool given_up;    /* it was the target of many draws and none was counted */
-    uint64_t counted; /* leaves with this value */
+    bool excluded;      /* no slot of the root has it */
+    bool given_up;      /* it was the target of many draws and none was counted */
+    uint64_t counted;   /* leaves with this value */
+    uint64_t confirmed; /* those of them that turned out to be right */
 };
 
 /* A value that occurs in `least` counted leaves is not a target any more. Borrows the space of `root`. */
@@ -38,6 +39,9 @@ void sampling_free(struct sampling *s);
 bool sampling_draw(struct sampling *s, struct space_state *state);
 /* Counts each value that a live slot of the leaf has. */
 void sampling_count(struct sampling *s, const struct space_state *leaf);
+/* The same of a leaf that was counted, once it is known to be right. Draws do not depend on it: they are the
+ * same whenever that is, and whether it is. */
+void sampling_confirm(struct sampling *s, const struct space_state *leaf);
 /* Whether every value is counted `least` times, excluded or given up. */
 bool sampling_covered(const struct sampling *s);
 

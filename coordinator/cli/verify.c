@@ -5,12 +5,15 @@
  *
  * Each distinct OpenCL text is checked as in a search: in a runner process, on all sets of inputs, with
  * filled outputs and guard zones. Draws are stratified (coordinator/sampling.h). They go on until there are
- * enough texts and each value of each choice occurs in LEAST of them. A failing implementation is written as
- * a best.json for `thresh replay`.
+ * enough texts and each value of each choice occurs in LEAST of them. They depend on the seed alone, and on
+ * no result, so that none has to be waited for: one slow build does not hold up the others. What is at work
+ * when the time is over is neither right nor wrong. A failing implementation is written as a best.json for
+ * `thresh replay`.
  *
  * A program that is no kernel, with a scan that is read in another order or outputs of different dimensions,
  * is the kernels that 'thresh tune --cut all' makes of it: each is verified as a program of its own. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,6 +22,7 @@
 #include "coordinator/best.h"
 #include "coordinator/cli/data.h"
 #include "coordinator/cli/doubt.h"
+#include "coordinator/flights.h"
 #include "coordinator/progress.h"
 #include "coordinator/sampling.h"
 #include "coordinator/sequence/plan.h"
@@ -30,15 +34,7 @@
 #include "core/pipeline/code.h"
 #include "mcts/seen.h"
 
-enum { LEAST = 20, WINDOW = 16, MOST_WRITTEN = 20, MOST_MISSES = 20000 };
-
-/* An implementation that was submitted to a runner. Results are counted in the order of submission, so that
- * the draws depend on the seed alone. */
-struct flight {
-    struct space_state *leaf;
-    bool landed;
-    struct evaluation result;
-};
+enum { LEAST = 20, MOST_WRITTEN = 20, MOST_MISSES = 20000, TURN_MS = 200 };
 
 struct verifying {
     const struct cli_args *args;
@@ -48,10 +44,10 @@ struct verifying {
     struct evaluator *evaluator;
     struct sampling *sampling;
     struct mcts_seen texts;
-    struct flight flights[WINDOW]; /* a ring */
-    unsigned first, in_flight;
+    struct flights *flights;
     uint64_t seed, samples;
     uint64_t drawn, dead_ends, duplicates, not_lowered, statuses[EVAL_STATUS_COUNT];
+    uint64_t abandoned;                               /* at work when the time was over */
     uint64_t misses;                                  /* consecutive draws without a new text */
     uint64_t unoptimized[EVAL_UNOPTIMIZED_WRONG + 1]; /* of the wrong results, by what a second look found */
     json_t *failures;
@@ -104,9 +100,8 @@ static void submit(struct verifying *v, const struct space_state *leaf, const st
 {
     static const struct eval_settings settings = {
         .verify = true, .untimed = true, .thorough = true, .second_look = true};
-    unsigned i = (v->first + v->in_flight++) % WINDOW;
-    v->flights[i] = (struct flight){.leaf = space_state_clone(leaf)};
-    evaluator_submit(v->evaluator, i, kernel, &settings);
+    sampling_count(v->sampling, leaf);
+    flights_submit(v->flights, leaf, kernel, &settings);
 }
 
 static void consider(struct verifying *v, const struct space_state *leaf, struct diag *d)
@@ -140,42 +135,31 @@ static void draw(struct verifying *v, struct diag *d)
     space_rollback(v->p.root, mark);
 }
 
-/* Waits for the result of the oldest flight. */
-static void land(struct verifying *v)
+static void take_result(struct verifying *v, const struct flight *f, struct diag *d)
 {
-    struct evaluation e;
-    for (uint64_t job; !v->flights[v->first].landed;) {
-        if (!evaluator_poll(v->evaluator, -1, &job, &e)) continue;
-        v->flights[job].landed = true;
-        v->flights[job].result = e;
-    }
-}
-
-static void take_result(struct verifying *v, struct diag *d)
-{
-    land(v);
-    struct flight *f = &v->flights[v->first];
     const struct evaluation *e = &f->result;
     v->statuses[e->status]++;
     if (e->status == EVAL_OK)
-        sampling_count(v->sampling, f->leaf);
+        sampling_confirm(v->sampling, f->leaf);
     else
         record_failure(v, f->leaf, eval_status_name(e->status), e->message, e->unoptimized, d);
-    space_state_free(f->leaf);
-    v->first = (v->first + 1) % WINDOW;
-    v->in_flight--;
 }
 
 /* ---- the loop ---- */
 
-/* There are enough texts and values, the time is over, no new text was found for long, the device is lost, or
- * a signal has arrived. */
-static bool done(const struct verifying *v)
+/* The command ends: the time is over, the device is lost, or a signal has arrived. */
+static bool is_over(const struct verifying *v)
 {
-    bool enough = v->statuses[EVAL_OK] >= v->samples && sampling_covered(v->sampling);
     bool late = v->time_s > 0 && clock_s() - v->start_s > v->time_s;
-    return enough || late || v->misses >= MOST_MISSES || v->statuses[EVAL_DEVICE_LOST] > 0 ||
-           stop_requested(v->stop_fd);
+    return late || v->statuses[EVAL_DEVICE_LOST] > 0 || stop_requested(v->stop_fd);
+}
+
+/* If all that is under way is right, there are not enough texts or values yet, and new texts are found. */
+static bool wants_more(const struct verifying *v)
+{
+    uint64_t hoped = v->statuses[EVAL_OK] + flights_count(v->flights);
+    bool enough = hoped >= v->samples && sampling_covered(v->sampling);
+    return !enough && v->misses < MOST_MISSES;
 }
 
 static uint64_t failed(const struct verifying *v)
@@ -186,21 +170,57 @@ static uint64_t failed(const struct verifying *v)
     return n;
 }
 
+static int turn_ms(const struct verifying *v)
+{
+    double left_ms = 1e3 * (v->time_s - (clock_s() - v->start_s));
+    return v->time_s > 0 && left_ms < TURN_MS ? (int)fmax(left_ms, 0) + 1 : TURN_MS;
+}
+
+static void take_results(struct verifying *v, struct diag *d)
+{
+    struct flight f;
+    while (flights_take(v->flights, &f)) {
+        take_result(v, &f, d);
+        space_state_free(f.leaf);
+    }
+}
+
+/* Runners have all that they take, or there is nothing to draw. */
+static bool must_wait(const struct verifying *v)
+{
+    return !wants_more(v) || flights_count(v->flights) == FLIGHTS_MOST ||
+           flights_in_air(v->flights) >= evaluator_capacity(v->evaluator);
+}
+
+/* What has ended counts. A lost device fails one implementation, the others were not verified. */
+static void abandon_rest(struct verifying *v, struct diag *d)
+{
+    struct flight f;
+    flights_hear(v->flights, 0);
+    while (flights_pop(v->flights, &f)) {
+        bool lost = f.result.status == EVAL_DEVICE_LOST && v->statuses[EVAL_DEVICE_LOST] > 0;
+        if (f.landed && !lost) take_result(v, &f, d);
+        v->abandoned += !f.landed || lost;
+        space_state_free(f.leaf);
+    }
+}
+
 static void verify_all(struct verifying *v, struct diag *d)
 {
-    while (!done(v)) {
-        if (v->in_flight < WINDOW)
-            draw(v, d);
-        else
-            take_result(v, d);
-        progress_show(&v->progress, &(struct progress_state){.done = v->statuses[EVAL_OK],
-                                                             .total = v->samples,
-                                                             .failed = failed(v),
-                                                             .elapsed_s = clock_s() - v->start_s,
-                                                             .limit_s = v->time_s});
+    while (!is_over(v) && (wants_more(v) || flights_count(v->flights) > 0)) {
+        bool waits = must_wait(v);
+        if (!waits) draw(v, d);
+        flights_hear(v->flights, waits ? turn_ms(v) : 0);
+        take_results(v, d);
+        progress_show(&v->progress,
+                      &(struct progress_state){.done = v->statuses[EVAL_OK] + flights_count(v->flights) -
+                                                       flights_in_air(v->flights),
+                                               .total = v->samples,
+                                               .failed = failed(v),
+                                               .elapsed_s = clock_s() - v->start_s,
+                                               .limit_s = v->time_s});
     }
-    while (v->in_flight > 0)
-        take_result(v, d);
+    abandon_rest(v, d);
     progress_end(&v->progress);
 }
 
@@ -208,9 +228,9 @@ static void verify_all(struct verifying *v, struct diag *d)
 
 static const char *value_state(const struct sampling_value *x)
 {
-    if (x->counted >= LEAST) return "covered";
+    if (x->confirmed >= LEAST) return "covered";
     if (x->excluded) return "excluded";
-    return x->counted ? "rare" : "unreached";
+    return x->confirmed ? "rare" : "unreached";
 }
 
 static json_t *values_json(const struct verifying *v)
@@ -222,9 +242,10 @@ static json_t *values_json(const struct verifying *v)
     for (unsigned i = 0; i < n; i++) {
         char name[CLI_NAME_BYTES];
         space_value_name(s, values[i].slot, values[i].value, name, sizeof name);
-        json_array_append_new(
-            array, json_pack("{s:s,s:s,s:I,s:s}", "choice", space_group_name(s, values[i].group), "value",
-                             name, "texts", (json_int_t)values[i].counted, "state", value_state(&values[i])));
+        json_array_append_new(array,
+                              json_pack("{s:s,s:s,s:I,s:s}", "choice", space_group_name(s, values[i].group),
+                                        "value", name, "texts", (json_int_t)values[i].confirmed, "state",
+                                        value_state(&values[i])));
     }
     return array;
 }
@@ -241,13 +262,14 @@ static json_t *statuses_json(const struct verifying *v)
 static void print_json(const struct verifying *v, double elapsed_s, const struct verify_doubt *doubt)
 {
     const char *sizes = v->args->value[CLI_SIZE];
-    json_t *o = json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:i,s:o,s:O,s:f,s:f}", "kernel", v->path,
-                          "sizes", sizes ? sizes : "", "device", v->p.device.name, "seed",
-                          (json_int_t)v->seed, "verified", (json_int_t)v->statuses[EVAL_OK], "drawn",
-                          (json_int_t)v->drawn, "duplicates", (json_int_t)v->duplicates, "dead_ends",
-                          (json_int_t)v->dead_ends, "not_lowered", (json_int_t)v->not_lowered, "statuses",
-                          statuses_json(v), "least", LEAST, "values", values_json(v), "failures", v->failures,
-                          "elapsed_s", elapsed_s, "verified_per_s", (double)v->statuses[EVAL_OK] / elapsed_s);
+    json_t *o =
+        json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:i,s:o,s:O,s:f,s:f}", "kernel", v->path,
+                  "sizes", sizes ? sizes : "", "device", v->p.device.name, "seed", (json_int_t)v->seed,
+                  "verified", (json_int_t)v->statuses[EVAL_OK], "drawn", (json_int_t)v->drawn, "duplicates",
+                  (json_int_t)v->duplicates, "dead_ends", (json_int_t)v->dead_ends, "not_lowered",
+                  (json_int_t)v->not_lowered, "abandoned", (json_int_t)v->abandoned, "statuses",
+                  statuses_json(v), "least", LEAST, "values", values_json(v), "failures", v->failures,
+                  "elapsed_s", elapsed_s, "verified_per_s", (double)v->statuses[EVAL_OK] / elapsed_s);
     cli_add_doubt(o, doubt);
     cli_print_json(o);
 }
@@ -257,7 +279,7 @@ static void print_rare(const struct verifying *v)
     unsigned n, covered = 0, excluded = 0;
     const struct sampling_value *values = sampling_values(v->sampling, &n);
     for (unsigned i = 0; i < n; i++) {
-        covered += values[i].counted >= LEAST;
+        covered += values[i].confirmed >= LEAST;
         excluded += values[i].excluded;
     }
     printf("values       %u of %u occur in at least %d texts; %u excluded by constraints\n", covered, n,
@@ -266,9 +288,9 @@ static void print_rare(const struct verifying *v)
         char name[CLI_NAME_BYTES];
         const struct space *s = v->p.problem->space;
         space_value_name(s, values[i].slot, values[i].value, name, sizeof name);
-        if (values[i].counted < LEAST)
+        if (values[i].confirmed < LEAST)
             printf("  %s = %s: %" PRIu64 " text%s, %s\n", space_group_name(s, values[i].group), name,
-                   values[i].counted, values[i].counted == 1 ? "" : "s", value_state(&values[i]));
+                   values[i].confirmed, values[i].confirmed == 1 ? "" : "s", value_state(&values[i]));
     }
 }
 
@@ -300,8 +322,10 @@ static void print_table(const struct verifying *v, double elapsed_s)
            v->args->value[CLI_SIZE] ? v->args->value[CLI_SIZE] : "", v->p.device.name);
     printf("verified     %" PRIu64 " distinct texts, %.1f/s\n", v->statuses[EVAL_OK],
            (double)v->statuses[EVAL_OK] / elapsed_s);
-    printf("drawn        %" PRIu64 " (%" PRIu64 " duplicates, %" PRIu64 " dead ends)\n", v->drawn,
-           v->duplicates, v->dead_ends);
+    printf("drawn        %" PRIu64 " (%" PRIu64 " duplicates, %" PRIu64 " dead ends", v->drawn, v->duplicates,
+           v->dead_ends);
+    if (v->abandoned > 0) printf(", %" PRIu64 " not verified in time", v->abandoned);
+    printf(")\n");
     printf("failed       %" PRIu64 " (%" PRIu64 " not lowered", failed(v), v->not_lowered);
     for (int s = EVAL_OK + 1; s < EVAL_STATUS_COUNT; s++)
         printf(", %" PRIu64 " %s", v->statuses[s], eval_status_name((enum eval_status)s));
@@ -316,6 +340,7 @@ static int verify(struct verifying *v, unsigned runners, struct diag *d)
     const struct eval_inputs inputs = {v->seed, v->data};
     v->evaluator = evaluator_new_for(v->p.problem, &v->p.device, runners, &inputs, NULL, d);
     if (!v->evaluator) return CLI_FAILED;
+    v->flights = flights_new(v->evaluator);
     v->sampling = sampling_new(v->p.root, LEAST, v->seed);
     v->failures = json_array();
     v->progress = progress_start(cli_given(v->args, CLI_QUIET));
@@ -327,13 +352,17 @@ static int verify(struct verifying *v, unsigned runners, struct diag *d)
         print_json(v, elapsed_s, &doubt);
     else
         print_table(v, elapsed_s);
-    return cli_doubt_status(v->args, &doubt, failed(v) ? CLI_FAILED : CLI_OK, d);
+    bool nothing =
+        v->statuses[EVAL_OK] == 0 && failed(v) == 0 && v->abandoned > 0 && !stop_requested(v->stop_fd);
+    if (nothing) diag_plain(d, "nothing was verified: --time was over before the first result");
+    return cli_doubt_status(v->args, &doubt, nothing || failed(v) ? CLI_FAILED : CLI_OK, d);
 }
 
 /* ---- the command ---- */
 
 static void close_verifying(struct verifying *v)
 {
+    flights_free(v->flights);
     evaluator_free(v->evaluator);
     given_free(v->data);
     sampling_free(v->sampling);
@@ -425,7 +454,8 @@ const struct cli_command cli_verify = {
         "Builds and runs random implementations and compares their outputs with the reference. It ends when "
         "--samples distinct OpenCL texts are verified and each value of each choice has occurred in 20 of "
         "them, or "
-        "after --time. Values that many draws could not reach are listed. An implementation that fails is "
+        "after --time; what is being built or run then is not verified. Values that many draws could not "
+        "reach are listed. An implementation that fails is "
         "written "
         "to --out; 'thresh replay' repeats the failure. The first 20 whose outputs are wrong are built and "
         "run once more with -cl-opt-disable. Where the outputs are right then, the fault is probably one of "

@@ -58,7 +58,7 @@ Test(compiler_fault, is_told_from_a_fault_of_thresh, .timeout = 240)
                           "--samples",
                           "3",
                           "--time",
-                          "1s",
+                          "10s",
                           "--seed",
                           "5",
                           "--out",
