@@ -11,6 +11,7 @@
 #include "agent/given.h"
 #include "agent/verify_inputs.h"
 #include "agent/verify_interpret.h"
+#include "agent/verify_known.h"
 #include "core/backbone/backbone.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -74,6 +75,7 @@ struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned 
     t->n_buffers = n;
     t->n_sets = n_sets;
     t->buffers = base_calloc(n, sizeof *t->buffers);
+    t->known = verify_known_new();
     for (unsigned i = 0; i < n; i++) {
         struct verify_buffer *b = &t->buffers[i];
         *b = (struct verify_buffer){.name = shape[i].name,
@@ -180,6 +182,7 @@ void verify_task_free(struct verify_task *t)
     for (unsigned i = 0; i < t->n_buffers; i++)
         for (unsigned set = 0; set < t->n_sets; set++)
             release(&t->buffers[i], set);
+    verify_known_free(t->known);
     free(t->buffers);
     free(t);
 }

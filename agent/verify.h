@@ -23,6 +23,7 @@ struct given;
 struct diag;
 struct lift_program;
 struct strbuf;
+struct verify_known;
 
 /* VERIFY_EXTREME is the first of the extreme sets. */
 enum verify_set { VERIFY_EXACT, VERIFY_TIMING, VERIFY_EXTREME };
@@ -51,8 +52,10 @@ struct verify_task {
     const struct lift_program *program; /* borrowed; buffer i is its array i. NULL: hand-made, in tests */
     unsigned n_buffers, n_sets;
     struct verify_buffer *buffers;
-    bool whole; /* all inputs of the exact set are whole numbers */
-    bool units; /* which are 1 and -1, or 1 and 0 */
+    bool whole;                 /* all inputs of the exact set are whole numbers */
+    bool units;                 /* which are 1 and -1, or 1 and 0 */
+    unsigned domain;            /* enum verify_domain, that inputs were drawn in */
+    struct verify_known *known; /* of the interpreter: verify_known.h */
 };
 
 /* How close an output must be to the reference. Integer outputs are always compared bit for bit. */

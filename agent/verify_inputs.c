@@ -127,6 +127,7 @@ static void draw_buffer(struct verify_buffer *b, enum verify_domain domain, bool
 void verify_draw(struct verify_task *t, enum verify_domain domain, uint64_t seed)
 {
     t->whole = is_whole(t, domain);
+    t->domain = domain;
     for (unsigned i = 0; i < t->n_buffers; i++)
         if (verify_is_input(&t->buffers[i])) draw_buffer(&t->buffers[i], domain, t->units, seed, i);
 }

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "agent/verify_interpret.h"
+#include "agent/verify_known.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/strbuf.h"
 #include "core/lift/lift.h"
 #include "tests/agent/task.h"
 
@@ -106,6 +108,39 @@ Test(agent_verify, samples_are_chosen_by_work)
     verify_task_free(t);
     arena_free(a);
     diag_free(d);
+}
+
+/* Operations of the interpreter for inputs and a checked reference, as a multiple of those for one output of
+ * one set. The sum is the only output. */
+static double verify_multiple(const char *type)
+{
+    enum { N = 1 << 17 };
+    struct diag *d = diag_new();
+    struct arena *a = arena_new();
+    struct source source;
+    struct strbuf text = {0};
+    struct verify_tolerance tolerance[VERIFY_MOST_SETS];
+    strbuf_printf(&text, "size N\ninput x: [%s]N\ninput y: [%s]N\noutput dot(x, y)\n", type, type);
+    struct lift_program *p = verify_bind(text.text, "N=131072", &source, a, d);
+    struct verify_task *t = verify_task_of_program(p, NULL, 1, d);
+    cr_assert_not_null(t);
+    verify_interpret(t);
+    cr_assert(verify_reference(t, 1, tolerance, d));
+    double work = verify_known_work(t->known);
+    verify_task_free(t);
+    strbuf_free(&text);
+    arena_free(a);
+    diag_free(d);
+    return work / (2.0 * N);
+}
+
+/* Once on each set; and with the largest inputs, to see whether sums are exact. Those of halves are neither
+ * of odd numbers, which the exact set shows, nor of 1 and -1. */
+Test(agent_verify, long_outputs_are_interpreted_once)
+{
+    double floats = verify_multiple("float"), halves = verify_multiple("half");
+    cr_expect(floats > 2.9 && floats < 3.1, "%g", floats);
+    cr_expect(halves > 2.9 && halves < 3.1, "%g", halves);
 }
 
 Test(agent_verify, sums_of_products_are_exact_on_integers)

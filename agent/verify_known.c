@@ -1,0 +1,60 @@
+/* A ring of the outputs that were interpreted last and took long. See verify_known.h. */
+#include "agent/verify_known.h"
+
+#include <stdlib.h>
+
+#include "core/base/arena.h"
+
+enum { MOST = 128 };
+static const double LONG_WORK = 1e5; /* operations, 10 ms: less is not worth remembering */
+
+struct known {
+    struct verify_known_key key;
+    struct lift_value_bound v;
+};
+
+struct verify_known {
+    unsigned n, next; /* next: the oldest, once there are MOST */
+    struct known ring[MOST];
+    double work;
+};
+
+struct verify_known *verify_known_new(void)
+{
+    return base_calloc(1, sizeof(struct verify_known));
+}
+
+void verify_known_free(struct verify_known *k)
+{
+    free(k);
+}
+
+static bool same(const struct verify_known_key *a, const struct verify_known_key *b)
+{
+    return a->set == b->set && a->domain == b->domain && a->units == b->units && a->buffer == b->buffer &&
+           a->at == b->at;
+}
+
+bool verify_recall(const struct verify_known *k, const struct verify_known_key *key,
+                   struct lift_value_bound *out)
+{
+    unsigned i = 0;
+    while (i < k->n && !same(&k->ring[i].key, key))
+        i++;
+    if (i < k->n) *out = k->ring[i].v;
+    return i < k->n;
+}
+
+void verify_note(struct verify_known *k, const struct verify_known_key *key, struct lift_value_bound v)
+{
+    k->work += v.work;
+    if (v.work < LONG_WORK) return;
+    k->ring[k->next] = (struct known){*key, v};
+    k->next = (k->next + 1) % MOST;
+    if (k->n < MOST) k->n++;
+}
+
+double verify_known_work(const struct verify_known *k)
+{
+    return k->work;
+}
