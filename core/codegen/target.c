@@ -75,7 +75,8 @@ enum cg_answer cg_streams(const char *platform, const char *driver)
 
 bool cg_fences(const char *platform)
 {
-    return !strcmp(platform, "Portable Computing Language") || !strcmp(platform, "NVIDIA CUDA");
+    return !strcmp(platform, "Portable Computing Language") || !strcmp(platform, "NVIDIA CUDA") ||
+           !strcmp(platform, "Oclgrind");
 }
 
 const struct cg_workaround_info *cg_workaround_info(enum cg_workaround w)

@@ -125,7 +125,8 @@ enum cg_answer { CG_NO, CG_YES, CG_ASK };
  * CG_ASK: no such version was seen; an agent builds a kernel to find out (agent/opencl_probe.c). */
 enum cg_answer cg_streams(const char *platform, const char *driver);
 /* Whether the dialect's device_fence orders memory accesses of several groups on a driver: its platform is
- * one on which it was seen to (tests/codegen/test_groups.c, experiments/results/2026-11-25-groups.md).
+ * one on which it was seen to (tests/codegen/test_descents.c, experiments/results/2026-11-25-groups.md), or
+ * the simulator Oclgrind (tests/e2e/test_oclgrind.c), which makes each access at once, in the host's memory.
  * OpenCL 1.2 promises no such order. */
 bool cg_fences(const char *platform);
 
