@@ -24,7 +24,7 @@
 #define AGENT_SLACK_NS 100e6   /* of the host's clock over the device's, which judges what completes */
 #define AGENT_TRANSFER_NS 10.0 /* a byte of outputs: 100 MB/s, a tenth of any of the steps */
 #define AGENT_BATCH_NS 30e6    /* of launches for one time: long beside clocks and interrupts */
-#define AGENT_LONG_NS 200e6    /* a launch of a round is a batch of its own: it is off by little of so long */
+#define AGENT_LONG_NS 200e6    /* a launch is a batch of its own: it is off by little of so long */
 #define AGENT_HELD_NS 50e3     /* a shorter launch may be over before the host has enqueued the next one */
 #define AGENT_NEAR_BEST 2.0    /* times the best: a second batch, since one window may be disturbed */
 

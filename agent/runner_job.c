@@ -5,7 +5,8 @@
  *     READY, GO                    from here on the device is this runner's alone
  *     prefixes of the work-groups  a hopeless kernel is cut after a few of them
  *     runs on the sets of inputs   runner_verify.c
- *     a batch of 5 to 40 launches  near the best a second one, after another READY and GO */
+ *     a batch of 5 to 40 launches  near the best a second one, after another READY and GO; a launch over 200
+ * ms on the timing inputs is the batch */
 #include "agent/limits.h"
 #include "agent/runner_foreign.h"
 
@@ -172,12 +173,15 @@ static bool warm_up_more(struct job *j, double limit_ns)
 /* The launch that some drivers make machine code at, before the device lock: one work-group. Where the device
  * chooses the size of a group it would choose another for a part; there it is the whole, on a CPU, but not in
  * rounds, in which such a launch may take long and nothing else builds. A user's text may ask how many groups
- * there are, and is launched as a whole, too. Others build meanwhile. */
+ * there are, and is launched as a whole, too. Others build meanwhile. A kernel of one work-group, as naive
+ * sums are, may take long as a whole: in rounds, and as the reference, it has no launch before those that
+ * count; making machine code is no part of a launch by the device's clock. */
 static bool warm_up(struct job *j)
 {
     const struct measure_launch *l = &j->launch;
     bool whole = l->free_local || j->set.foreign;
     if (whole && (j->runner->gpu || j->set.mode == RUNNER_ROUND)) return true;
+    if (!whole && count_groups(l) == 1 && j->set.n_steps == 1 && j->set.mode != RUNNER_EVALUATE) return true;
     double limit = AGENT_DISTURBED * j->set.limit_ns, with_code = j->set.limit_ns + AGENT_WARM_UP_NS;
     struct measure_launch first = *l;
     first.n_more = 0;
@@ -215,11 +219,11 @@ static bool take_batch(struct job *j, struct evaluation *e)
 }
 
 /* A second batch in a later window for what is within 2x of the best; the lower median counts. A long launch
- * of a round has its time from the launch that sizes the batch. */
+ * has its time from the launch that sizes the batch. */
 static bool measure(struct job *j)
 {
     struct evaluation *e = &j->result.evaluation;
-    if (j->set.mode == RUNNER_ROUND && j->launch_ns >= AGENT_LONG_NS) {
+    if (j->launch_ns >= AGENT_LONG_NS) {
         set_span(e, j->launch_ns);
         return true;
     }

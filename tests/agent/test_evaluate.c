@@ -206,6 +206,30 @@ Test(agent_evaluate, a_long_launch_is_a_round)
     evaluator_free(ev);
 }
 
+/* A naive sum is one work-group: its rounds launch it once. During a search, a long launch is no batch of
+ * several. */
+Test(agent_evaluate, long_kernels_of_one_group_are_launched_once)
+{
+    static const char slow[] =
+        "volatile float s = 0; for (int j = 0; j < 600000; j++) s += x[i]; y[i] = s * 0 + 2 * x[i];";
+    struct evaluator *ev = evaluate_start(1);
+    struct cg_arg args[2];
+    char text[1024];
+    struct cg_kernel k = evaluate_kernel(slow, args, text, sizeof text);
+    const struct cg_kernel *kernels[] = {&k};
+    struct evaluation e;
+    double ns;
+    k.local[0] = EVALUATE_N;
+    evaluator_run(ev, &k, &(struct eval_settings){.limit_ns = 60e9}, &e);
+    cr_assert_eq(e.status, EVAL_OK, "%s", e.message);
+    cr_expect_eq(e.n_samples, 1, "%u", e.n_samples);
+    double start = evaluator_processor_ms(ev);
+    evaluator_rounds(ev, kernels, 1, 1, 1, &ns);
+    cr_assert_geq(ns, 2 * AGENT_LONG_NS, "the kernel is too short for this test");
+    cr_expect_lt(evaluator_processor_ms(ev) - start, 1.6e-6 * ns, "%g ms", ns * 1e-6);
+    evaluator_free(ev);
+}
+
 Test(agent_evaluate, says_why_no_runner_starts)
 {
     struct diag *d = diag_new();
