@@ -321,6 +321,7 @@ static void start(struct runner *r, unsigned device, char *why, size_t n)
         return;
     }
     ask_device(r);
+    verify_protect(r->task, false);
     if (lacks_numbers(r, why, n)) return;
     cl_int error = open_device(r);
     if (error)

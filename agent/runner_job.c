@@ -239,9 +239,17 @@ static bool measure(struct job *j)
 
 /* ---- the job ---- */
 
+static bool make_reference(struct job *j)
+{
+    verify_protect(j->runner->task, true);
+    bool ok = runner_verify(j);
+    verify_protect(j->runner->task, false);
+    return ok;
+}
+
 static bool run(struct job *j)
 {
-    if (j->set.mode == RUNNER_REFERENCE) return runner_verify(j);
+    if (j->set.mode == RUNNER_REFERENCE) return make_reference(j);
     if (j->set.foreign || j->set.n_steps > 1)
         return runner_verify(j) && (j->set.settings.untimed || measure(j));
     struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);

@@ -168,6 +168,21 @@ struct verify_task *verify_task_of_program(const struct lift_program *p, const s
     return t;
 }
 
+static void protect(void *array, size_t bytes, bool writable)
+{
+    if (array) mprotect(array, bytes, PROT_READ | (writable ? PROT_WRITE : 0));
+}
+
+void verify_protect(const struct verify_task *t, bool reference)
+{
+    for (unsigned i = 0; i < t->n_buffers; i++)
+        for (unsigned set = 0; set < t->n_sets; set++) {
+            const struct verify_buffer *b = &t->buffers[i];
+            protect(b->data[set], b->bytes, reference && b->output);
+            protect(b->before[set], b->bytes, false);
+        }
+}
+
 /* The user's data are borrowed. */
 static void release(const struct verify_buffer *b, unsigned set)
 {

@@ -88,6 +88,10 @@ struct verify_task *verify_task_of(const struct backbone *bb, const struct given
  * sets, on which its parts are verified. */
 struct verify_task *verify_task_of_program(const struct lift_program *p, const struct given *data,
                                            uint64_t seed, struct diag *d);
+/* This process may read the arrays, and write the reference if `reference` says so; others that share them
+ * are not concerned. A runner is so protected from its kernels: one that stores anywhere, or whose driver
+ * does, would change the inputs of all runners that start after it. */
+void verify_protect(const struct verify_task *t, bool reference);
 void verify_task_free(struct verify_task *t);
 
 /* Tolerances of a task are [output][set], outputs counted among the buffers in order. */

@@ -59,6 +59,26 @@ Test(agent_faults, each_fault_of_a_kernel_costs_one_candidate)
     evaluator_free(ev);
 }
 
+/* Inputs and reference are in memory that runners share: the next one would start with what a kernel has left
+ * there. */
+static void faults_store(struct evaluator *ev, float *array)
+{
+    char body[160];
+    float before = *array;
+    snprintf(body, sizeof body, "y[i] = 2 * x[i]; if (i == 0) *(__global float *)0x%llxul = %.9ef;",
+             (unsigned long long)(uintptr_t)array, (double)before + 32);
+    faults_expect(ev, body, EVAL_CRASHED, "crashed (SIGSEGV: ");
+    cr_expect_eq(*array, before);
+}
+
+Test(agent_faults, a_kernel_changes_neither_inputs_nor_reference)
+{
+    struct evaluator *ev = evaluate_start(1);
+    faults_store(ev, ev->task->buffers[0].data[VERIFY_EXACT]);
+    faults_store(ev, ev->task->buffers[1].data[VERIFY_EXACT]);
+    evaluator_free(ev);
+}
+
 Test(agent_faults, a_build_that_takes_all_memory_is_ended)
 {
     faults_only_long();
