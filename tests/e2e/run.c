@@ -22,6 +22,18 @@ void e2e_folder(char path[32])
     cr_assert_not_null(mkdtemp(path));
 }
 
+void e2e_use_library(const char *folder, const char *text)
+{
+    char path[64], command[128];
+    snprintf(path, sizeof path, "%s/libtest.so", folder);
+    snprintf(command, sizeof command, "cc -shared -fPIC -x c -o %s - -Wl,--no-as-needed -lOpenCL -ldl", path);
+    FILE *compiler = popen(command, "w");
+    cr_assert_not_null(compiler);
+    fputs(text, compiler);
+    cr_assert_eq(pclose(compiler), 0);
+    setenv("THRESH_OPENCL", path, 1);
+}
+
 void e2e_file(char path[32], const char *text)
 {
     strcpy(path, E2E_TEMPLATE);

@@ -36,4 +36,8 @@ void e2e_file(char path[32], const char *text);
 /* Makes an empty folder in /tmp; path has 32 bytes. */
 void e2e_folder(char path[32]);
 
+/* Makes an OpenCL library of the C text in the folder, to which the real one is linked; this process, and
+ * what it starts, uses it from here on. */
+void e2e_use_library(const char *folder, const char *text);
+
 #endif

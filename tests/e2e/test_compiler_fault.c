@@ -27,19 +27,6 @@ static const char library[] =
     "    return ((create *)real)(c, some ? 2 : n, some ? faulty : texts, some ? 0 : sizes, error);\n"
     "}\n";
 
-/* Makes it in the folder, and uses it from here on. */
-static void use_library(const char *folder)
-{
-    char path[64], command[128];
-    snprintf(path, sizeof path, "%s/libfaulty.so", folder);
-    snprintf(command, sizeof command, "cc -shared -fPIC -x c -o %s - -Wl,--no-as-needed -lOpenCL -ldl", path);
-    FILE *compiler = popen(command, "w");
-    cr_assert_not_null(compiler);
-    fputs(library, compiler);
-    cr_assert_eq(pclose(compiler), 0);
-    setenv("THRESH_OPENCL", path, 1);
-}
-
 static const char *text(const json_t *o, const char *key)
 {
     const char *s = json_string_value(json_object_get(o, key));
@@ -51,7 +38,7 @@ Test(compiler_fault, is_told_from_a_fault_of_thresh, .timeout = 240)
     char folder[32], out[64], command[64];
     e2e_folder(folder);
     snprintf(out, sizeof out, "%s/out", folder);
-    use_library(folder);
+    e2e_use_library(folder, library);
     const char *args[] = {"experiments/kernels/gemv.lift",
                           "--size",
                           "M=8,N=8",

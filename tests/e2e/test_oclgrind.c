@@ -205,7 +205,7 @@ Test(oclgrind, random_rows_that_groups_divide, .timeout = 300)
 
 Test(oclgrind, random_selections_that_groups_divide, .timeout = 300)
 {
-    clean_verify("argmax", "M=2,N=16 --pin 'split(n.0)=GROUPS'");
+    clean_verify("argmax", "M=2,N=8 --pin 'split(n.0)=GROUPS'");
 }
 
 Test(oclgrind, random_matmuls_that_groups_divide, .timeout = 300)

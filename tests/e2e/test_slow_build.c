@@ -35,17 +35,10 @@ static const char library[] =
     "                                                                                   options, f, data);\n"
     "}\n";
 
-/* Makes it in the folder, and uses it from here on. */
 static void use_slow_library(const char *folder)
 {
-    char path[64], command[128];
-    snprintf(path, sizeof path, "%s/libslow.so", folder);
-    snprintf(command, sizeof command, "cc -shared -fPIC -x c -o %s - -Wl,--no-as-needed -lOpenCL -ldl", path);
-    FILE *compiler = popen(command, "w");
-    cr_assert_not_null(compiler);
-    fputs(library, compiler);
-    cr_assert_eq(pclose(compiler), 0);
-    setenv("THRESH_OPENCL", path, 1);
+    char path[64];
+    e2e_use_library(folder, library);
     snprintf(path, sizeof path, "%s/builds", folder);
     fclose(fopen(path, "w"));
     setenv("THRESH_TEST_BUILDS", path, 1);
