@@ -5,8 +5,9 @@
  *     READY, GO                    from here on the device is this runner's alone
  *     prefixes of the work-groups  a hopeless kernel is cut after a few of them
  *     runs on the sets of inputs   runner_verify.c
- *     a batch of 5 to 40 launches  near the best a second one, after another READY and GO; a launch over 200
- * ms on the timing inputs is the batch */
+ *     a batch of 5 to 40 launches  near the best a second one, after another READY and GO
+ *
+ * A launch over 200 ms on the timing inputs is the batch. */
 #include "agent/limits.h"
 #include "agent/runner_foreign.h"
 

@@ -151,12 +151,19 @@ static bool is_late(const struct verifying *v)
     return v->time_s > 0 && clock_s() - v->start_s > v->time_s;
 }
 
+static uint64_t failed(const struct verifying *v)
+{
+    uint64_t n = v->not_lowered;
+    for (int s = EVAL_OK + 1; s < EVAL_STATUS_COUNT; s++)
+        n += v->statuses[s];
+    return n;
+}
+
+/* Taken, or landed behind one that has not. */
 static bool has_result(const struct verifying *v)
 {
-    bool has = false;
-    for (int s = 0; s < EVAL_STATUS_COUNT; s++)
-        has |= v->statuses[s] > 0;
-    return has;
+    return v->statuses[EVAL_OK] + failed(v) > v->not_lowered ||
+           flights_count(v->flights) > flights_in_air(v->flights);
 }
 
 /* The command ends: the time is over and there is a result, the device is lost, or a signal has arrived. */
@@ -171,14 +178,6 @@ static bool wants_more(const struct verifying *v)
     uint64_t hoped = v->statuses[EVAL_OK] + flights_count(v->flights);
     bool enough = hoped >= v->samples && sampling_covered(v->sampling);
     return !enough && v->misses < MOST_MISSES && !is_late(v);
-}
-
-static uint64_t failed(const struct verifying *v)
-{
-    uint64_t n = v->not_lowered;
-    for (int s = EVAL_OK + 1; s < EVAL_STATUS_COUNT; s++)
-        n += v->statuses[s];
-    return n;
 }
 
 static int turn_ms(const struct verifying *v)
