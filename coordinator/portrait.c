@@ -77,8 +77,8 @@ static json_t *take_line(struct strbuf *b)
 static unsigned weight_of(enum bb_inst_kind kind)
 {
     static const unsigned weights[] = {
-        [BB_STEP] = 6,       [BB_COMPUTE] = 5, [BB_STORE] = 4,    [BB_LOAD] = 3,
-        [BB_COPY_STORE] = 2, [BB_INIT] = 1,    [BB_COPY_LOAD] = 0};
+        [BB_STEP] = 6, [BB_COMPUTE] = 5,    [BB_STORE] = 4, [BB_LOAD] = 3,
+        [BB_TAKE] = 3, [BB_COPY_STORE] = 2, [BB_INIT] = 1,  [BB_COPY_LOAD] = 0};
     return weights[kind];
 }
 
@@ -171,7 +171,7 @@ static int64_t span_of(const struct portrait *p, const struct bb_logical *l)
 /* A copy's dimension is as long as what the copy stages. */
 static int64_t extent_of(const struct portrait *p, const struct bb_logical *l)
 {
-    if (l->of == BB_NONE) return l->extent;
+    if (l->of == BB_NONE || l->coordinate == BB_NONE) return l->extent;
     return bb_staged_extent(p->bb, p->c, l->region,
                             l->coordinate - p->bb->regions[l->region].first_region_dim);
 }
@@ -197,11 +197,21 @@ static json_t *dimension_json(const struct portrait *p, uint32_t logical)
                      (json_int_t)span, "kind", kind, "line", take_line(&line), "levels", levels);
 }
 
+/* Whether an instruction owns the dimension: not if it is reduced in a copy alone. */
+static bool is_owned(const struct portrait *p, uint32_t logical)
+{
+    bool owned = false;
+    for (uint32_t i = 0; i < p->bb->n_insts; i++)
+        owned = owned || (p->c->live[i] && bb_owns(&p->bb->insts[i], logical));
+    return owned;
+}
+
 static json_t *dimensions_json(const struct portrait *p)
 {
     json_t *list = json_array();
     for (uint32_t l = 0; l < p->bb->n_logicals; l++)
-        if (p->bb->logicals[l].of == BB_NONE) json_array_append_new(list, dimension_json(p, l));
+        if (p->bb->logicals[l].of == BB_NONE && is_owned(p, l))
+            json_array_append_new(list, dimension_json(p, l));
     return list;
 }
 
@@ -216,6 +226,7 @@ static const struct bb_logical *coordinate(const struct portrait *p, const struc
 /* "k"; of a window "2*y+dy". */
 static void add_name(const struct portrait *p, const struct bb_logical *l, struct strbuf *out)
 {
+    if (l->coordinate == BB_NONE) return;
     const struct bb_region_dim *c = &p->bb->region_dims[l->coordinate];
     for (unsigned i = 0; i < c->n_terms; i++) {
         const struct bb_term *t = &p->bb->terms[c->first_term + i];
@@ -288,7 +299,9 @@ static json_t *value_json(const struct portrait *p, uint32_t value)
     json_t *copy = json_array();
     struct strbuf line = {0};
     if (!staged) {
-        strbuf_printf(&line, "not staged: %s", meaning_of(GPU_CHOICE_STAGED, GPU_STAGED_NO));
+        bool computed = bb_is_computed(p->bb, v);
+        strbuf_printf(&line, "not staged: %s",
+                      computed ? "computed where it is read" : meaning_of(GPU_CHOICE_STAGED, GPU_STAGED_NO));
     } else {
         uint8_t space = p->c->mem_space[v->region];
         strbuf_printf(&line, "staged in %s: %s: ", name_of(GPU_CHOICE_MEM_SPACE, space),
@@ -306,6 +319,9 @@ static json_t *value_json(const struct portrait *p, uint32_t value)
     const struct bb_inst *store = &p->bb->insts[v->copy_store];
     for (unsigned i = 0; staged && i < store->n_logicals; i++)
         json_array_append_new(copy, dimension_json(p, store->logicals[i]));
+    for (uint32_t l = 0; staged && l < p->bb->n_logicals; l++)
+        if (p->bb->logicals[l].region == v->region && p->bb->logicals[l].coordinate == BB_NONE)
+            json_array_append_new(copy, dimension_json(p, l));
     return json_pack("{s:s,s:b,s:o,s:o}", "name", v->name, "staged", (int)staged, "line", take_line(&line),
                      "dimensions", copy);
 }

@@ -260,6 +260,7 @@ static double least_cycles(const struct perfmodel *m, const struct space_state *
     struct staged_tile t;
     struct shapes s;
     const struct bb_region *r = &m->bb->regions[region];
+    if (bb_is_computed(m->bb, &m->bb->values[r->value])) return 0;
     if (!d.staged[r->value] || !is_local(m, state, region) || !banks_open_staged(m->bb, &d, r, &t)) return 0;
     banks_list_shapes(m, state, r, t.extent, &s);
     if (s.many || s.n == 0) return 0;

@@ -342,7 +342,8 @@ void profiles_make(struct perfmodel *m)
     m->profiles = base_calloc(bb->n_insts + 1, sizeof *m->profiles);
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         const struct bb_inst *inst = &bb->insts[i];
-        if (inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE || inst->kind == BB_INIT) continue;
+        if (bb_is_copy(inst) || inst->kind == BB_INIT || inst->kind == BB_TAKE) continue;
+        if (inst->unless != BB_NONE) continue; /* work of windows that overlap is less if it is staged */
         if (!needed[i]) continue;
         struct profile *p = &m->profiles[m->n_profiles++];
         *p = (struct profile){.inst = i, .unit = -1, .value = BB_NONE, .buffer = BB_NONE};

@@ -15,10 +15,13 @@
  * with tiles of their own, one for each coordinate of the region (region.h): a logical of the load, or a
  * *window*, the sum of several that overlap. The product of the sizes of those tiles of the load that are not
  * outside (order is OUTER of) the copy_store, minus 1, times its coefficient, is what a term adds to 1.
+ * - An array that a `let` names and whose elements are computed may be staged, too (stored.h): a TAKE reads
+ * its element, from the region or from the registers of the instructions that compute it where it is read.
  *
  * Statements are instructions, then dimensions, in one dense numbering: instruction i is statement i,
  * dimension d is statement n_insts + d. A dimension is live iff its tile's size is > 1 and its instruction is
- * live. Copy instructions are live iff their value is staged; all others always. Names are stable: "mad",
+ * live. Copy instructions are live iff their value is staged, those with `unless` iff it is not; all others
+ * always. Names are stable: "mad",
  * "A.load", "A.copy.store", "mad.m.2", "A.copy.load.k.1" (dimension level 1 of copy logical A.copy.k). */
 #ifndef THRESH_BACKBONE_BACKBONE_H
 #define THRESH_BACKBONE_BACKBONE_H
@@ -27,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/backbone/candidate.h"
 #include "core/backbone/codes.h"
 #include "core/backbone/decisions.h"
 #include "core/backbone/node.h"
@@ -35,6 +39,7 @@
 
 struct arena;
 struct diag;
+struct lift_param;
 struct lift_program;
 struct lift_size;
 struct space;
@@ -53,7 +58,7 @@ struct bb_logical {
     bool reduction;  /* some STEP reduces it (bb_reduces()): no output has it; sequential, unless `split` */
     uint32_t of;     /* copy: the main logical, the first of a window; main: BB_NONE */
     uint32_t region; /* copy: its region; main: BB_NONE */
-    uint32_t coordinate; /* copy: its region dimension; main: BB_NONE */
+    uint32_t coordinate; /* copy: its region dimension; main, or reduced inside a copy: BB_NONE */
     uint32_t first_tile;
     unsigned n_levels;
     const struct lift_size *size; /* the extent as the program writes it (core/lift/size.h); copy: NULL */
@@ -83,6 +88,7 @@ enum bb_inst_kind {
     BB_INIT,      /* register = expression: initial value of a reduction */
     BB_STEP,      /* register(init) = expression of operands; operand 0 is the accumulator */
     BB_STORE,     /* buffer[index] = operand 0 */
+    BB_TAKE,      /* register = operand 0, or = region[...] if its value is staged */
     BB_COPY_LOAD, /* register = buffer[index]; latent */
     BB_COPY_STORE /* region[...] = operand 0; latent */
 };
@@ -101,11 +107,11 @@ struct bb_inst {
     const uint32_t *operands; /* producing instructions. STEP: operand 0 is its INIT. A reader of a reduction
                                  names the STEP */
     unsigned n_nodes;
-    const struct bb_node *nodes; /* COMPUTE, INIT, STEP; of a LOAD its data; for STORE a single OPERAND 0 */
-    uint32_t buffer;             /* LOAD, STORE, COPY_LOAD: index into buffers; else BB_NONE */
+    const struct bb_node *nodes;    /* COMPUTE, INIT, STEP; of a LOAD its data; of STORE and TAKE OPERAND 0 */
+    uint32_t buffer;                /* LOAD, STORE, COPY_LOAD: index into buffers; else BB_NONE */
     const struct index_expr *index; /* element offset in the buffer; variables are MAIN logical ids, of a
                                        COPY_LOAD also its logicals that are windows */
-    unsigned n_axes;                /* LOAD: the index in each dimension of the array, outermost first */
+    unsigned n_axes; /* LOAD, TAKE: the index in each dimension of the array, outermost first */
     const struct index_expr *const *axes;
     unsigned n_guards; /* LOAD, COPY_LOAD: where one does not hold, nothing is read */
     const struct index_guard *guards;
@@ -115,8 +121,11 @@ struct bb_inst {
         int64_t least, most;
         uint32_t var;
     } data[BB_MAX_PARTS];
-    uint32_t value;   /* LOAD that may be staged, COPY_*: its value; else BB_NONE */
-    uint32_t partner; /* INIT: its STEP; STEP: its INIT; else BB_NONE */
+    uint32_t value; /* LOAD or TAKE that may be staged, all of a copy: its value; else BB_NONE */
+    uint32_t
+        unless; /* a value that only this instruction's readers make: dead if that is staged; or BB_NONE */
+    const struct lift_param *let; /* TAKE: the name of its array */
+    uint32_t partner;             /* INIT: its STEP; STEP: its INIT; else BB_NONE */
     bool scan; /* STEP: its readers get the accumulator after each step, in the order of the elements */
 };
 
@@ -211,7 +220,17 @@ static inline bool bb_reduces(const struct backbone *bb, const struct bb_inst *i
 /* Whether a logical is that of a copy along a window. */
 static inline bool bb_is_window(const struct backbone *bb, const struct bb_logical *l)
 {
-    return l->of != BB_NONE && bb->region_dims[l->coordinate].n_terms > 1;
+    return l->of != BB_NONE && l->coordinate != BB_NONE && bb->region_dims[l->coordinate].n_terms > 1;
+}
+/* Whether an instruction is of a copy: it is latent, and its logicals are copies. */
+static inline bool bb_is_copy(const struct bb_inst *inst)
+{
+    return inst->value != BB_NONE && inst->kind != BB_LOAD && inst->kind != BB_TAKE;
+}
+/* Whether a value is computed, not loaded. */
+static inline bool bb_is_computed(const struct backbone *bb, const struct bb_value *v)
+{
+    return bb->insts[v->load].kind == BB_TAKE;
 }
 static inline uint32_t bb_dim_statement(const struct backbone *bb, uint32_t dim)
 {
@@ -221,42 +240,6 @@ static inline unsigned bb_statement_count(const struct backbone *bb)
 {
     return bb->n_insts + bb->n_dims;
 }
-
-/* ---- decisions ---- */
-
-/* An implementation: every decision taken, as plain tables. Entries of objects that are not live are
- * meaningless. What it means for the code:
- *  - LOOP, UNROLL, VECTOR have code BB_SEQ; THREAD has BB_LCL + axis, BLOCK BB_WRG + axis, GLOBAL BB_GLB +
- * axis, or BB_FUSED: it continues the run of the dimension directly around it (same kind), which it divides:
- *    index(d) = (t / inner(d)) % size(d), inner(d) = product of sizes below d in its run, t the axis's id;
- *  - MERGED dimensions are one loop; a class's parent is its innermost OUTER class; siblings follow BEFORE;
- *  - a value crosses from producer to consumer along each shared tile t in one of three ways: both dimensions
- *    are MERGED; or UNROLL or VECTOR (registers indexed by t); or THREAD with equal axis, size and inner;
- *  - an instruction inside a dimension that is not its own is simply repeated there (a load, a copy);
- *  - a staged value's region holds, for each logical of the load, the tiles not outside copy_store, in their
- *    order of significance; tiles outside it are more significant than those inside. Of a window they are
- * added up. */
-struct bb_candidate {
-    int64_t *size;      /* [n_tiles]; those of a main logical multiply to its span */
-    bool *live;         /* [statements] */
-    uint8_t *kind;      /* [n_dims] enum bb_dim_kind */
-    uint8_t *code;      /* [n_dims] map_encoding */
-    uint8_t *order;     /* [statements * statements] enum bb_order of (row, column) */
-    bool *staged;       /* [n_values] */
-    uint8_t *mem_space; /* [n_regions] */
-    uint8_t *rank;      /* [n_region_dims] place in the layout: 0 = innermost (stride 1) */
-    int64_t *pad;       /* [n_regions] elements added to the innermost extent */
-    uint8_t *stages;    /* [n_regions] tiles: the copy runs stages - 1 iterations ahead; 0 is 1 */
-    bool *rotated;      /* [n_regions] the parts of a row are rotated by its number */
-    bool *direct;       /* [n_regions] the copy is in the background, without registers */
-    uint8_t *cache;     /* [n_insts] enum bb_cache */
-    bool *matrix;       /* [n_insts] a step that bundles of work-items take together */
-};
-
-struct bb_candidate *bb_candidate_new(const struct backbone *bb, struct arena *a);
-/* Elements of a staged region along a coordinate, without padding. */
-int64_t bb_staged_extent(const struct backbone *bb, const struct bb_candidate *c, uint32_t region,
-                         unsigned coordinate);
 
 /* ---- the GPU space over a backbone (instance.c, candidate.c, naive.c, plain.c) ---- */
 

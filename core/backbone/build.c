@@ -1,15 +1,16 @@
 /* Lowering, second half: latent copies, strip-mining and the dense numbering.
  *
  * Every load with a dimension may be staged: it gets a copy_load and a copy_store with copies of its logicals
- * and a region (window.c: of sums of logicals that overlap). Then each logical is cut into levels, no more
- * than one of its spans has prime factors, each level a tile with candidate sizes; and each instruction gets
- * one dimension a tile of its logicals. */
+ * and a region (window.c: of sums of logicals that overlap). A computed value (stored.h) gets copies of all
+ * that makes it. Then each logical is cut into levels, no more than one of its spans has prime factors, each
+ * level a tile with candidate sizes; and each instruction gets one dimension a tile of its logicals. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/backbone/combine.h"
 #include "core/backbone/lower.h"
 #include "core/backbone/sizes.h"
+#include "core/backbone/stored.h"
 #include "core/backbone/view.h"
 #include "core/backbone/window.h"
 #include "core/base/arena.h"
@@ -57,56 +58,126 @@ static unsigned prime_factors(int64_t n, unsigned limit)
 
 /* ---- copies ---- */
 
-static unsigned stageable(const struct bb_inst *inst, const struct bb_options *o)
-{
-    return inst->kind == BB_LOAD && inst->n_logicals && !inst->n_data && !o->no_staging;
-}
-
-/* A load that is copied in these coordinates. */
+/* A LOAD or TAKE that is copied in these coordinates. */
 struct copy_plan {
     uint32_t load;
     unsigned n_coordinates;
     struct bb_coordinate coordinates[BB_MAX_LOGICALS];
+    unsigned n_reduced; /* logicals that are reduced inside the copy */
+    uint32_t reduced[BB_MAX_LOGICALS];
+    unsigned n_makers; /* instructions that are copied; of a LOAD itself */
+    uint32_t *makers;
+    unsigned n_direct;
+    uint32_t *direct;
 };
+
+/* Finds what makes the value; false: it cannot be staged. */
+static bool find_makers(const struct lowering *l, const struct bb_options *o, struct copy_plan *plan)
+{
+    const struct bb_inst *inst = &l->insts[plan->load];
+    if (!inst->n_logicals || o->no_staging) return false;
+    plan->makers = ARENA_ARRAY(l->arena, uint32_t, l->n_insts);
+    plan->direct = ARENA_ARRAY(l->arena, uint32_t, l->n_insts);
+    if (inst->kind == BB_LOAD) {
+        plan->makers[plan->n_makers++] = plan->load;
+        return !inst->n_data;
+    }
+    if (inst->kind != BB_TAKE) return false;
+    plan->n_makers = stored_makers(l, plan->load, plan->makers);
+    plan->n_direct = stored_direct(l, plan->load, plan->makers, plan->n_makers, plan->direct);
+    return plan->n_makers > 0;
+}
+
+static bool is_coordinate(const struct copy_plan *plan, uint32_t logical)
+{
+    bool is = false;
+    for (unsigned i = 0; i < plan->n_coordinates; i++)
+        is = is || bb_has_term(plan->coordinates[i].terms, plan->coordinates[i].n_terms, logical);
+    return is;
+}
+
+static bool is_reduced(const struct copy_plan *plan, uint32_t logical)
+{
+    bool is = false;
+    for (unsigned i = 0; i < plan->n_reduced; i++)
+        is = is || plan->reduced[i] == logical;
+    return is;
+}
+
+/* Sets coordinates and reduced logicals; false: there are too many of these. */
+static bool find_copy_logicals(const struct lowering *l, struct copy_plan *plan)
+{
+    const struct bb_inst **all = ARENA_ARRAY(l->arena, const struct bb_inst *, plan->n_makers + 1);
+    for (unsigned i = 0; i < plan->n_makers; i++)
+        all[i] = &l->insts[plan->makers[i]];
+    all[plan->n_makers] = &l->insts[plan->load];
+    plan->n_coordinates = bb_coordinates(l->arena, l->logicals, &l->insts[plan->load], all,
+                                         plan->n_makers + 1, plan->coordinates);
+    for (unsigned i = 0; i < plan->n_makers; i++)
+        for (unsigned j = 0; j < all[i]->n_logicals; j++) {
+            uint32_t own = all[i]->logicals[j];
+            if (is_coordinate(plan, own) || is_reduced(plan, own)) continue;
+            if (plan->n_reduced == BB_MAX_LOGICALS) return false;
+            plan->reduced[plan->n_reduced++] = own;
+        }
+    return true;
+}
 
 /* Plans the copies, and counts what they add. */
 static const struct copy_plan *plan_copies(const struct lowering *l, const struct bb_options *o,
                                            struct backbone *bb)
 {
     struct copy_plan *plans = ARENA_ARRAY(l->arena, struct copy_plan, l->n_insts + 1);
+    bb->n_insts = (unsigned)l->n_insts;
+    bb->n_logicals = (unsigned)l->n_logicals;
     for (uint32_t i = 0; i < l->n_insts; i++) {
-        const struct bb_inst *load = &l->insts[i];
-        if (!stageable(load, o)) continue;
-        struct copy_plan *plan = &plans[bb->n_values++];
-        plan->load = i;
-        plan->n_coordinates = bb_coordinates(l->arena, l->logicals, load, plan->coordinates);
+        struct copy_plan *plan = &plans[bb->n_values];
+        *plan = (struct copy_plan){.load = i};
+        if (!find_makers(l, o, plan) || !find_copy_logicals(l, plan)) continue;
+        bb->n_values++;
         bb->n_region_dims += plan->n_coordinates;
-        bb->n_terms += load->n_logicals;
+        bb->n_terms += l->insts[i].n_logicals;
+        bb->n_insts += plan->n_makers + 1;
+        bb->n_logicals += plan->n_coordinates + plan->n_reduced;
     }
     bb->n_regions = bb->n_values;
-    bb->n_insts = (unsigned)l->n_insts + 2 * bb->n_values;
-    bb->n_logicals = (unsigned)l->n_logicals + bb->n_region_dims;
     return plans;
 }
 
-/* Fills one copy logical a coordinate, and makes them the copies' own. */
+/* Fills the copies' logicals: one a coordinate, then one for each that is reduced inside. */
 static void copy_logicals(struct backbone *bb, struct arena *a, const struct bb_value *v,
                           const struct copy_plan *plan, uint32_t first)
 {
     uint32_t coordinate = bb->regions[v->region].first_region_dim;
-    for (unsigned i = 0; i < plan->n_coordinates; i++) {
-        uint32_t of = plan->coordinates[i].terms[0].logical;
+    for (unsigned i = 0; i < plan->n_coordinates + plan->n_reduced; i++) {
+        bool reduced = i >= plan->n_coordinates;
+        const struct bb_coordinate *c = &plan->coordinates[i];
+        uint32_t of = reduced ? plan->reduced[i - plan->n_coordinates] : c->terms[0].logical;
         bb->logicals[first + i] =
             (struct bb_logical){.name = arena_printf(a, "%s.copy.%s", v->name, bb->logicals[of].name),
-                                .extent = plan->coordinates[i].extent,
+                                .extent = reduced ? bb->logicals[of].extent : c->extent,
+                                .reduction = reduced,
                                 .of = of,
                                 .region = v->region,
-                                .coordinate = coordinate + i};
-        bb->insts[v->copy_load].logicals[i] = first + i;
-        bb->insts[v->copy_store].logicals[i] = first + i;
+                                .coordinate = reduced ? BB_NONE : coordinate + i};
     }
-    bb->insts[v->copy_load].n_logicals = bb->insts[v->copy_store].n_logicals = plan->n_coordinates;
-    bb_put_windows(a, bb->logicals, plan->coordinates, plan->n_coordinates, first, &bb->insts[v->copy_load]);
+}
+
+/* Gives a copy of an instruction the copies of its logicals, which are numbered from `first` on. */
+static void own_copies(struct bb_inst *copy, const struct copy_plan *plan, uint32_t first)
+{
+    const struct bb_inst of = *copy;
+    copy->n_logicals = 0;
+    for (unsigned i = 0; i < plan->n_coordinates; i++) {
+        const struct bb_coordinate *c = &plan->coordinates[i];
+        bool owns = false;
+        for (unsigned j = 0; j < of.n_logicals; j++)
+            owns = owns || bb_has_term(c->terms, c->n_terms, of.logicals[j]);
+        if (owns) copy->logicals[copy->n_logicals++] = first + i;
+    }
+    for (unsigned i = 0; i < plan->n_reduced; i++)
+        if (bb_owns(&of, plan->reduced[i]))
+            copy->logicals[copy->n_logicals++] = first + plan->n_coordinates + i;
 }
 
 /* Fills the coordinates of a region, whose terms follow those from `term` on; returns the next one. */
@@ -122,45 +193,105 @@ static uint32_t add_coordinates(struct backbone *bb, const struct bb_region *r, 
     return term;
 }
 
-static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_value *v, uint32_t value_id)
+/* The copy of an instruction that makes the value. */
+static uint32_t copy_of(const struct bb_value *v, const struct copy_plan *plan, uint32_t inst)
 {
-    struct bb_inst *load = &bb->insts[v->load];
-    load->value = value_id;
-    struct bb_inst *from = &bb->insts[v->copy_load], *to = &bb->insts[v->copy_store];
-    *from = *load;
-    from->kind = BB_COPY_LOAD;
-    from->name = arena_printf(a, "%s.copy.load", v->name);
+    unsigned i = 0;
+    while (plan->makers[i] != inst)
+        i++;
+    return v->copy_load + i;
+}
+
+static void copy_operands(struct arena *a, const struct bb_value *v, const struct copy_plan *plan,
+                          struct bb_inst *copy)
+{
+    uint32_t *operands = ARENA_ARRAY(a, uint32_t, copy->n_operands + 1);
+    for (unsigned i = 0; i < copy->n_operands; i++)
+        operands[i] = copy_of(v, plan, copy->operands[i]);
+    copy->operands = operands;
+    if (copy->partner != BB_NONE) copy->partner = copy_of(v, plan, copy->partner);
+}
+
+/* The copy's store: of a LOAD its register, of a TAKE the register that it takes. */
+static struct bb_inst copy_store(struct backbone *bb, struct arena *a, const struct bb_value *v,
+                                 const struct copy_plan *plan)
+{
+    const struct bb_inst *load = &bb->insts[v->load];
     struct bb_node *value = ARENA_NEW(a, struct bb_node);
+    uint32_t *operand = ARENA_NEW(a, uint32_t);
     *value = (struct bb_node){.kind = BB_NODE_OPERAND, .type = load->type};
-    *to = (struct bb_inst){.name = arena_printf(a, "%s.copy.store", v->name),
-                           .kind = BB_COPY_STORE,
-                           .type = load->type,
-                           .n_operands = 1,
-                           .operands = arena_memdup(a, &v->copy_load, sizeof v->copy_load),
-                           .n_nodes = 1,
-                           .nodes = value,
-                           .buffer = BB_NONE,
-                           .value = value_id,
-                           .partner = BB_NONE};
+    if (load->kind == BB_TAKE) value->part = load->nodes[0].part;
+    *operand = copy_of(v, plan, load->kind == BB_TAKE ? load->operands[0] : v->load);
+    struct bb_inst store = {.name = arena_printf(a, "%s.copy.store", v->name),
+                            .kind = BB_COPY_STORE,
+                            .type = load->type,
+                            .n_operands = 1,
+                            .operands = operand,
+                            .n_nodes = 1,
+                            .nodes = value,
+                            .buffer = BB_NONE,
+                            .unless = BB_NONE,
+                            .partner = BB_NONE,
+                            .n_logicals = load->n_logicals};
+    memcpy(store.logicals, load->logicals, sizeof store.logicals);
+    return store;
+}
+
+static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_value *v, uint32_t value_id,
+                       const struct copy_plan *plan, uint32_t first)
+{
+    bool computed = bb_is_computed(bb, v);
+    bb->insts[v->load].value = value_id;
+    for (unsigned i = 0; i < plan->n_makers; i++) {
+        struct bb_inst *to = &bb->insts[v->copy_load + i];
+        *to = bb->insts[plan->makers[i]];
+        to->name = computed ? arena_printf(a, "%s.copy.%s", v->name, to->name)
+                            : arena_printf(a, "%s.copy.load", v->name);
+        if (to->kind == BB_LOAD) to->kind = BB_COPY_LOAD;
+        copy_operands(a, v, plan, to);
+    }
+    bb->insts[v->copy_store] = copy_store(bb, a, v, plan);
+    for (uint32_t i = v->copy_load; i <= v->copy_store; i++) {
+        bb->insts[i].value = value_id;
+        bb->insts[i].unless = BB_NONE;
+        own_copies(&bb->insts[i], plan, first);
+        bb_put_windows(a, bb->logicals, plan->coordinates, plan->n_coordinates, first, &bb->insts[i]);
+    }
+    for (unsigned i = 0; i < plan->n_direct; i++)
+        bb->insts[plan->direct[i]].unless = value_id;
 }
 
 static void add_copies(struct backbone *bb, struct arena *a, const struct lowering *l,
                        const struct copy_plan *plans)
 {
-    uint32_t inst = (uint32_t)l->n_insts, region_dim = 0, term = 0;
-    for (uint32_t id = 0; id < bb->n_values; id++, inst += 2) {
+    uint32_t inst = (uint32_t)l->n_insts, logical = (uint32_t)l->n_logicals, region_dim = 0, term = 0;
+    for (uint32_t id = 0; id < bb->n_values; id++) {
         const struct copy_plan *plan = &plans[id];
         const struct bb_inst *load = &l->insts[plan->load];
-        size_t stem = strlen(load->name) - strlen(".load");
-        const char *name = arena_strndup(a, load->name, stem);
-        bb->values[id] = (struct bb_value){name, plan->load, inst, inst + 1, id};
+        const char *name = arena_strndup(a, load->name, (size_t)(strrchr(load->name, '.') - load->name));
+        bb->values[id] = (struct bb_value){.name = name,
+                                           .load = plan->load,
+                                           .copy_load = inst,
+                                           .copy_store = inst + plan->n_makers,
+                                           .region = id,
+                                           .n_direct = plan->n_direct,
+                                           .direct = plan->direct};
         bb->regions[id] = (struct bb_region){arena_printf(a, "%s.tile", name), id, load->type,
                                              plan->n_coordinates, region_dim};
-        copy_insts(bb, a, &bb->values[id], id);
-        copy_logicals(bb, a, &bb->values[id], plan, (uint32_t)l->n_logicals + region_dim);
+        copy_logicals(bb, a, &bb->values[id], plan, logical);
+        copy_insts(bb, a, &bb->values[id], id, plan, logical);
         term = add_coordinates(bb, &bb->regions[id], plan, term);
         region_dim += plan->n_coordinates;
+        logical += plan->n_coordinates + plan->n_reduced;
+        inst += plan->n_makers + 1;
     }
+}
+
+/* A TAKE that is not staged is what it computes. */
+static void drop_takes(struct backbone *bb)
+{
+    for (uint32_t i = 0; i < bb->n_insts; i++)
+        if (bb->insts[i].kind == BB_TAKE && bb->insts[i].value == BB_NONE) bb->insts[i].kind = BB_COMPUTE;
 }
 
 /* ---- loads by data ---- */
@@ -276,6 +407,13 @@ static void add_dims(struct backbone *bb, struct arena *a)
         inst_dims(bb, a, i);
 }
 
+/* What is reduced inside a copy is cut without remainder. */
+static void list_spans(struct arena *a, struct bb_logical *l, const struct bb_options *o)
+{
+    bool whole = l->of != BB_NONE && l->coordinate == BB_NONE;
+    bb_list_spans(a, l, whole ? INT64_MAX : o->round_from);
+}
+
 static void copy_main(struct backbone *bb, const struct lowering *l)
 {
     for (size_t i = 0; i < l->n_logicals; i++)
@@ -307,8 +445,9 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     number_all_data(bb, a, l);
     bb_mark_split(bb);
     add_copies(bb, a, l, plans);
+    drop_takes(bb);
     for (unsigned i = 0; i < bb->n_logicals; i++)
-        bb_list_spans(a, &bb->logicals[i], o.round_from);
+        list_spans(a, &bb->logicals[i], &o);
     choose_levels(bb, &o);
     add_tiles(bb, a, &o);
     add_dims(bb, a);

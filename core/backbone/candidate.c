@@ -91,8 +91,8 @@ static void read_sizes(struct reading *r)
 
 static bool inst_live(const struct reading *r, const struct bb_inst *inst)
 {
-    bool copy = inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE;
-    return !copy || r->out->staged[inst->value];
+    if (bb_is_copy(inst)) return r->out->staged[inst->value];
+    return inst->unless == BB_NONE || !r->out->staged[inst->unless];
 }
 
 static void read_liveness(struct reading *r)
@@ -196,7 +196,7 @@ static void read_matrices(struct reading *r)
 {
     for (uint32_t i = 0; i < r->bb->n_insts; i++) {
         enum gpu_matrix matrix = GPU_MATRIX_NO;
-        if (r->bb->insts[i].kind != BB_STEP) continue;
+        if (r->bb->insts[i].kind != BB_STEP || !r->out->live[i]) continue;
         r->open |= !gpu_get_matrix(r->leaf, i, &matrix);
         r->out->matrix[i] = matrix == GPU_MATRIX_YES;
     }

@@ -6,7 +6,7 @@
  *
  *     Inst A.load; Dim A.load.m.0, A.load.k.0, ...      tile(A.load.m.0) = m.0, unit_stride(A.load.k.0)
  *     Tile m.0, m.1, ...                                sizes(m.0) = 1 2 4 8 16 32 64
- *     Value A; Region A.tile; RegionDim A.tile.m, ...   copy_load(A) = A.copy.load
+ *     Value A; Region A.tile; RegionDim A.tile.m, ...   copy_store(A) = A.copy.store
  *
  * Statement ids are those of backbone.h: instructions first, then dimensions. */
 #include "core/backbone/instance.h"
@@ -30,11 +30,6 @@ enum { GPU_PRIVATE = 256, GPU_UNROLL = 1024 };
 static uint32_t main_logical(const struct backbone *bb, uint32_t logical)
 {
     return bb->logicals[logical].of == BB_NONE ? logical : bb->logicals[logical].of;
-}
-
-static bool is_copy(const struct bb_inst *inst)
-{
-    return inst->kind == BB_COPY_LOAD || inst->kind == BB_COPY_STORE;
 }
 
 /* A reduction that work-items of a group, or groups, may divide. */
@@ -184,7 +179,7 @@ static void add_swappable(const struct instance *in, uint32_t i)
     for (uint32_t j = i + 1; j < bb->n_insts; j++) {
         bool stores = bb->insts[i].kind == BB_STORE && bb->insts[j].kind == BB_STORE;
         bool memory = !stores && (is_whole(&bb->insts[i]) || is_whole(&bb->insts[j]) ||
-                                  is_copy(&bb->insts[i]) || is_copy(&bb->insts[j]));
+                                  bb_is_copy(&bb->insts[i]) || bb_is_copy(&bb->insts[j]));
         if (!memory && !needs(bb, i, j) && !needs(bb, j, i)) gpu_set_swappable(in->data, i, j, true);
     }
 }
@@ -269,7 +264,7 @@ static void add_insts(const struct instance *in)
         if (inst->kind == BB_STORE) gpu_put_store(in->data, i);
         if (is_whole(inst)) gpu_put_whole(in->data, i);
         if (is_whole(inst) || is_split(in, inst)) gpu_put_grouped(in->data, i);
-        if (is_copy(inst)) gpu_put_copy_inst(in->data, i);
+        if (bb_is_copy(inst)) gpu_put_copy_inst(in->data, i);
         if (inst->buffer != BB_NONE) add_caches(in, i);
         if (is_widest(in->bb, i)) gpu_put_widest(in->data, i);
         add_swappable(in, i);
@@ -287,7 +282,7 @@ static void add_insts(const struct instance *in)
 
 static bool unit_stride(const struct backbone *bb, const struct bb_inst *inst, uint32_t dim)
 {
-    if (inst->kind == BB_COPY_STORE) return true; /* the layout decides */
+    if (inst->kind == BB_COPY_STORE || inst->kind == BB_TAKE) return true; /* the layout decides */
     for (unsigned i = 0; i < inst->n_operands && inst->kind == BB_LOAD; i++)
         if (bb_owns(&bb->insts[inst->operands[i]], dim_logical(bb, dim))) return false; /* so are data */
     uint32_t own = dim_logical(bb, dim);
@@ -317,6 +312,12 @@ static void add_widths(const struct instance *in, const struct bb_inst *inst, ui
     gpu_set_widths(in->data, dim, list, n);
 }
 
+/* Reads or writes a buffer or a region. */
+static bool accesses_memory(const struct bb_inst *inst)
+{
+    return inst->kind == BB_TAKE || inst->kind == BB_COPY_STORE || inst->buffer != BB_NONE;
+}
+
 static void add_dims(const struct instance *in)
 {
     const struct backbone *bb = in->bb;
@@ -326,9 +327,9 @@ static void add_dims(const struct instance *in)
         gpu_set_tile(in->data, s, bb->dims[d].tile);
         gpu_set_inst(in->data, s, bb->dims[d].inst);
         add_widths(in, inst, s);
-        if (!is_copy(inst)) gpu_put_main_dim(in->data, s);
+        if (!bb_is_copy(inst)) gpu_put_main_dim(in->data, s);
         gpu_put_dims_of(in->data, bb->dims[d].inst, s);
-        if (inst->kind == BB_LOAD || inst->kind == BB_STORE || is_copy(inst)) add_access_dim(in, inst, d);
+        if (accesses_memory(inst)) add_access_dim(in, inst, d);
     }
 }
 
@@ -341,6 +342,11 @@ static void add_dims_of_tiles(const struct instance *in)
         for (uint32_t d = 0; d < bb->n_dims; d++)
             if (bb->dims[d].tile == t) list[n++] = statement(in, d);
         gpu_set_dims_of(in->data, t, list, n);
+        n = 0;
+        for (uint32_t d = 0; d < bb->n_dims; d++)
+            if (bb->dims[d].tile == t && bb->insts[bb->dims[d].inst].unless == BB_NONE)
+                list[n++] = statement(in, d);
+        gpu_set_lasting_dims(in->data, t, list, n);
     }
 }
 

@@ -103,24 +103,85 @@ static void add_copy(const struct instance *in, uint32_t value, uint32_t id)
     const struct backbone *bb = in->bb;
     const struct bb_inst *inst = &bb->insts[id];
     gpu_put_copy_insts(in->data, value, id);
+    if (id != bb->values[value].copy_store) gpu_put_copy_makers(in->data, value, id);
     for (uint32_t d = inst->first_dim; d < inst->first_dim + inst->n_dims; d++)
         gpu_put_copy_dims(in->data, value, statement(in, d));
 }
 
-/* The region's terms and the copies' tiles: both are numbered consecutively. */
+/* A dimension around instructions that do not own it: of the program, or of a copy that computes. */
+static void add_repeating(const struct instance *in)
+{
+    const struct backbone *bb = in->bb;
+    for (uint32_t d = 0; d < bb->n_dims; d++) {
+        const struct bb_inst *inst = &bb->insts[bb->dims[d].inst];
+        bool computes = bb_is_copy(inst) && bb_is_computed(bb, &bb->values[inst->value]);
+        if (!bb_is_copy(inst) || computes) gpu_put_repeating(in->data, statement(in, d));
+        if (computes) gpu_put_computing_dim(in->data, statement(in, d));
+    }
+}
+
+/* The copy's tiles: those of one region are numbered consecutively. */
+static bool is_copy_tile(const struct backbone *bb, const struct bb_value *v, uint32_t tile)
+{
+    return bb->logicals[bb->tiles[tile].logical].region == v->region;
+}
+
+/* What a copy of the value consists of: instructions, the region's terms, which are numbered consecutively,
+ * and tiles. */
 static void add_latent_lists(const struct instance *in, uint32_t value)
 {
     const struct backbone *bb = in->bb;
-    const struct bb_region *region = &bb->regions[bb->values[value].region];
-    const struct bb_inst *store = &bb->insts[bb->values[value].copy_store];
-    unsigned n_terms = bb->insts[bb->values[value].load].n_logicals;
-    int64_t *list = ARENA_ARRAY(in->scratch, int64_t, n_terms + store->n_dims + 1);
+    const struct bb_value *v = &bb->values[value];
+    unsigned n_terms = bb->insts[v->load].n_logicals, n = 0;
+    int64_t *list = ARENA_ARRAY(in->scratch, int64_t, n_terms + bb->n_tiles + bb->n_insts + 1);
     for (unsigned i = 0; i < n_terms; i++)
-        list[i] = coordinate_object(bb, region->first_region_dim) + i;
+        list[i] = coordinate_object(bb, bb->regions[v->region].first_region_dim) + i;
     gpu_set_terms(in->data, value, list, n_terms);
-    for (unsigned i = 0; i < store->n_dims; i++)
-        list[i] = bb->dims[store->first_dim + i].tile;
-    gpu_set_copy_tiles(in->data, value, list, store->n_dims);
+    for (uint32_t t = 0; t < bb->n_tiles; t++)
+        if (is_copy_tile(bb, v, t)) list[n++] = t;
+    gpu_set_copy_tiles(in->data, value, list, n);
+    n = 0;
+    for (uint32_t i = v->copy_load; i <= v->copy_store; i++)
+        list[n++] = i;
+    gpu_set_copies(in->data, value, list, n);
+}
+
+/* Whether only instructions of one value that is not staged own a logical. */
+static bool is_direct_only(const struct backbone *bb, uint32_t value, uint32_t logical)
+{
+    bool only = false;
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        if (!bb_owns(&bb->insts[i], logical)) continue;
+        if (bb->insts[i].unless != value) return false;
+        only = true;
+    }
+    return only;
+}
+
+/* What makes a computed value where it is read: latent, too. */
+static void add_direct(const struct instance *in, uint32_t value)
+{
+    const struct backbone *bb = in->bb;
+    const struct bb_value *v = &bb->values[value];
+    int64_t *list = ARENA_ARRAY(in->scratch, int64_t, v->n_direct + bb->n_dims + 1);
+    for (unsigned i = 0; i < v->n_direct; i++)
+        list[i] = v->direct[i];
+    gpu_put_computed(in->data, value);
+    gpu_set_direct(in->data, value, list, v->n_direct);
+    for (uint32_t t = 0; t < bb->n_tiles; t++) {
+        unsigned n = 0;
+        for (uint32_t d = 0; d < bb->n_dims; d++)
+            if (bb->dims[d].tile == t && bb->insts[bb->dims[d].inst].unless == value)
+                list[n++] = statement(in, d);
+        if (n) gpu_set_direct_dims(in->data, value, t, list, n);
+        if (n) gpu_put_direct_tiles(in->data, value, t);
+        if (n && is_direct_only(bb, value, bb->tiles[t].logical)) gpu_put_only_direct(in->data, value, t);
+    }
+    for (uint32_t l = 0; l < bb->n_logicals; l++)
+        if (bb->logicals[l].region == v->region && bb->logicals[l].coordinate == BB_NONE)
+            gpu_put_inside(in->data, value, l);
+    for (uint32_t w = 0; w < bb->n_values; w++)
+        if (bb->insts[bb->values[w].load].unless == value) gpu_put_inner_values(in->data, value, w);
 }
 
 /* A row of 2^n + 1 elements avoids the banks of a column, one of 2^n + a vector's width is aligned too. */
@@ -147,14 +208,16 @@ void bb_instance_staging(const struct instance *in)
         add_pads(in, region);
         gpu_set_region(in->data, v, region);
         gpu_set_load(in->data, v, value->load);
-        gpu_set_copy_load(in->data, v, value->copy_load);
         gpu_set_copy_store(in->data, v, value->copy_store);
         for (unsigned i = 0; i < bb->regions[region].n_dims; i++)
             add_coordinate(in, v, i);
         add_load_dims(in, v);
         add_store_dims(in, v);
-        add_copy(in, v, value->copy_load);
-        add_copy(in, v, value->copy_store);
+        for (uint32_t i = value->copy_load; i <= value->copy_store; i++)
+            add_copy(in, v, i);
         add_latent_lists(in, v);
+        if (bb_is_computed(bb, value)) add_direct(in, v);
+        if (bb_is_computed(bb, value)) gpu_set_computes(in->data, region, true);
     }
+    add_repeating(in);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/backbone/stored.h"
 #include "core/backbone/view.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -122,6 +123,7 @@ struct bb_inst bb_lower_inst(const struct lowering *l, enum bb_inst_kind kind, c
                             .type = type,
                             .buffer = BB_NONE,
                             .value = BB_NONE,
+                            .unless = BB_NONE,
                             .partner = BB_NONE};
 }
 
@@ -194,6 +196,40 @@ static uint32_t load_inst(struct lowering *l, const struct tree *t, struct sourc
     return bb_lower_push(l, &load);
 }
 
+/* A reduction as it is, anything else through a COMPUTE. */
+static struct bb_flat computed_value(struct lowering *l, const struct tree *t, struct source_pos at)
+{
+    struct bb_flat f = {0}, computed = {0};
+    bb_lower_flatten(l, t, &f, at);
+    if (l->failed || t->kind == TREE_REDUCE) return f;
+    struct bb_inst compute = bb_lower_inst(l, BB_COMPUTE, "compute", t->type);
+    bb_lower_take(l, &compute, &f, at);
+    bb_lower_own_operands(l, &compute, at);
+    bb_lower_operand(l, &computed, bb_lower_push(l, &compute), 0, t->type);
+    return computed;
+}
+
+/* The TAKE of a scalar of an array that a `let` names, at an index. */
+static uint32_t take_inst(struct lowering *l, const struct tree *t, struct source_pos at)
+{
+    for (uint32_t i = 0; i < l->n_insts; i++)
+        if (l->insts[i].kind == BB_TAKE && view_same(t->args[0], l->takes[i])) return i;
+    struct bb_flat f = computed_value(l, t->args[0], at);
+    if (l->failed) return BB_NONE;
+    struct bb_inst take = bb_lower_inst(l, BB_TAKE, "", t->type);
+    const char *stem = free_stem(l, t->let->name, ".take");
+    take.name = arena_printf(l->arena, "%s.take", stem);
+    take.let = t->let;
+    take.n_axes = t->n_axes;
+    take.axes = t->axes;
+    bb_lower_take(l, &take, &f, at);
+    bb_lower_own_operands(l, &take, at);
+    if (l->failed) return BB_NONE;
+    l->takes = arena_grow(l->arena, l->takes, &l->cap_takes, l->n_insts + 1, sizeof *l->takes);
+    l->takes[l->n_insts] = t->args[0];
+    return bb_lower_push(l, &take);
+}
+
 /* ---- expressions ---- */
 
 static void add_node(struct lowering *l, struct bb_flat *f, struct bb_node node)
@@ -256,6 +292,15 @@ void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *
         if (!l->failed) bb_lower_operand(l, f, step, t->part, t->type);
         return;
     }
+    case TREE_STORED: {
+        if (!stored_stands_alone(t->args[0])) {
+            bb_lower_flatten(l, t->args[0], f, at);
+            return;
+        }
+        uint32_t take = take_inst(l, t, at);
+        if (!l->failed) bb_lower_operand(l, f, take, 0, t->type);
+        return;
+    }
     case TREE_INDEX:
         add_node(l, f, (struct bb_node){.kind = BB_NODE_INDEX, .type = t->type, .index = t->index});
         return;
@@ -293,7 +338,7 @@ static struct bb_flat stored_value(struct lowering *l, const struct tree *t, uin
 {
     struct bb_flat f = {0}, computed = {0};
     bb_lower_flatten(l, t, &f, at);
-    if (l->failed || t->kind == TREE_LOAD || t->kind == TREE_REDUCE) return f;
+    if (l->failed || t->kind == TREE_LOAD || t->kind == TREE_REDUCE || t->kind == TREE_STORED) return f;
     struct bb_inst compute = bb_lower_inst(l, BB_COMPUTE, "compute", t->type);
     bb_lower_take(l, &compute, &f, at);
     for (uint32_t v = 0; v < n_parallel; v++)
@@ -359,13 +404,38 @@ static void check_reductions(struct lowering *l, const struct lift_expr *e)
     if (e->kind == LIFT_LET) check_reductions(l, e->body);
 }
 
+/* Lowers with arrays of these names stored. */
+static struct lowering lower(const struct lift_program *p, const struct stored_names *names,
+                             struct viewer *viewer, struct diag *d)
+{
+    struct lowering l = {.arena = viewer->arena, .diag = d, .viewer = viewer, .program = p};
+    viewer->names = names;
+    const struct view_env *env = bind_inputs(&l);
+    check_reductions(&l, p->output);
+    if (!l.failed) bb_lower_outputs(&l, env);
+    return l;
+}
+
+/* The arrays that are worth it: found where all are stored. */
+static struct stored_names choose_names(const struct lift_program *p, const struct bb_options *o,
+                                        struct arena *a)
+{
+    const struct stored_names all = {.all = true};
+    struct viewer viewer = {.arena = a, .left = MAX_STEPS};
+    struct stored_names chosen = {0};
+    if (o && o->no_staging) return chosen;
+    struct diag *unheard = diag_new();
+    struct lowering l = lower(p, &all, &viewer, unheard);
+    if (!l.failed) chosen = stored_choose(&l);
+    diag_free(unheard);
+    return chosen;
+}
+
 struct backbone *bb_lower(const struct lift_program *p, const struct bb_options *o, struct arena *a,
                           struct diag *d)
 {
     struct viewer viewer = {.arena = a, .left = MAX_STEPS};
-    struct lowering l = {.arena = a, .diag = d, .viewer = &viewer, .program = p};
-    const struct view_env *env = bind_inputs(&l);
-    check_reductions(&l, p->output);
-    if (!l.failed) bb_lower_outputs(&l, env);
+    const struct stored_names names = choose_names(p, o, a);
+    struct lowering l = lower(p, &names, &viewer, d);
     return l.failed ? NULL : bb_build(&l, o);
 }

@@ -24,6 +24,8 @@ struct lowering {
     size_t n_logicals, cap_logicals, n_insts, cap_insts, n_overwrites, cap_overwrites;
     struct bb_logical *logicals;
     struct bb_inst *insts;
+    size_t cap_takes;
+    const struct tree **takes; /* of each TAKE: what it is */
     struct bb_buffer *buffers; /* one an array of the program */
     struct bb_overwrite *overwrites;
     unsigned n_stored;   /* scalars that an element of the outputs has, at most */

@@ -11,11 +11,14 @@
 
 #include "core/lift/scalar.h"
 
-/* A load that may be staged, with the copy that would do it. */
+/* A LOAD or TAKE that may be staged, with the copy that would do it. */
 struct bb_value {
-    const char *name;                     /* "A" */
-    uint32_t load, copy_load, copy_store; /* instructions */
+    const char *name;               /* "A" */
+    uint32_t load;                  /* the LOAD or TAKE */
+    uint32_t copy_load, copy_store; /* first and last instruction of the copy */
     uint32_t region;
+    unsigned n_direct; /* of a TAKE: instructions that make it where it is read, and nothing else */
+    const uint32_t *direct;
 };
 
 /* A logical of a staged load in a coordinate of its region. */

@@ -74,7 +74,7 @@ static const struct view *lookup(struct viewer *w, const struct view_env *env, c
     while (env && env->param != p)
         env = env->next;
     CHECK(env);
-    if (!*env->value) *env->value = view_eval(w, env->lazy, env->next);
+    if (!*env->value) *env->value = view_stored(w, view_eval(w, env->lazy, env->next), p);
     return *env->value;
 }
 
@@ -151,6 +151,8 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
         return view_get(w, v->of, index_add(w->arena, v->offset, i));
     case VIEW_JOIN:
         return join_element(w, v, i);
+    case VIEW_STORED:
+        return view_stored_element(w, v, i);
     case VIEW_SCALAR:
     case VIEW_TUPLE:
         break;
@@ -163,7 +165,7 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
 /* The array that decides on the indices of maps, zips and components of it. */
 const struct view *view_walked(const struct view *v)
 {
-    while (v->kind == VIEW_MAP || v->kind == VIEW_COMPONENT || v->kind == VIEW_ZIP)
+    while (v->kind == VIEW_MAP || v->kind == VIEW_COMPONENT || v->kind == VIEW_ZIP || v->kind == VIEW_STORED)
         v = v->kind == VIEW_ZIP ? v->parts[0] : v->of;
     return v;
 }

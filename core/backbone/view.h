@@ -22,7 +22,8 @@ enum tree_kind {
     TREE_SELECT, /* args[0] where the guard holds, otherwise args[1] */
     TREE_OP,     /* op over args */
     TREE_ACC,    /* a scalar of the accumulator of the reduction whose body this is */
-    TREE_REDUCE  /* a scalar of the result of a reduction */
+    TREE_REDUCE, /* a scalar of the result of a reduction */
+    TREE_STORED  /* args[0], a scalar of the element at `axes` of an array that a `let` names */
 };
 
 struct tree {
@@ -31,9 +32,10 @@ struct tree {
     double value;
     unsigned array; /* of the program */
     const struct index_expr *index;
-    unsigned n_axes; /* LOAD: the index in each dimension of the array, outermost first */
+    unsigned n_axes; /* LOAD, STORED: the index in each dimension of the array, outermost first */
     const struct index_expr *const *axes;
-    unsigned n_guards; /* LOAD, SELECT */
+    const struct lift_param *let; /* STORED */
+    unsigned n_guards;            /* LOAD, SELECT */
     const struct index_guard *guards;
     enum scalar_op op;
     const struct tree *args[SCALAR_MAX_ARITY];
@@ -97,7 +99,8 @@ enum view_kind {
     VIEW_FILL,      /* of type `type`, all scalars tree */
     VIEW_CHOICE,    /* plain[i] where the guard holds, otherwise no[i]; of: as plain, at any index */
     VIEW_REDUCED,   /* element i of an array in an accumulator or a result: reduced */
-    VIEW_IOTA       /* i */
+    VIEW_IOTA,      /* i */
+    VIEW_STORED     /* of[i], of an array that `let` names: place.axes are the indices so far */
 };
 
 /* A value in the arrays of an input. */
@@ -124,6 +127,7 @@ struct view {
     const struct lift_lambda *fun;
     const struct view_env *env;
     const struct lift_expr *expr;
+    const struct lift_param *let;
     struct reduction *reduction; /* SCAN: that of each element, but for its index */
     struct reduced reduced;
     struct index_guard guard;
@@ -167,6 +171,7 @@ struct view_datum {
 /* Evaluates: where to, and for how long. */
 struct viewer {
     struct arena *arena;
+    const struct stored_names *names; /* of the arrays whose elements become TREE_STORED (stored.h) */
     unsigned left; /* calls of view_eval() and view_get() before every value is VIEW_NOTHING */
     const struct lift_expr *stuck; /* a pattern that is not supported here, or NULL */
     const char *why;
@@ -193,6 +198,9 @@ const struct view_env *view_bind(struct viewer *w, const struct view_env *env, c
 const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
 /* Element i of an array. */
 const struct view *view_get(struct viewer *w, const struct view *v, const struct index_expr *i);
+/* Element i of an array that a `let` names (view_stored.c), and the array itself: v, or v as VIEW_STORED. */
+const struct view *view_stored_element(struct viewer *w, const struct view *v, const struct index_expr *i);
+const struct view *view_stored(struct viewer *w, const struct view *v, const struct lift_param *let);
 /* The join that an array is, or that it is a map, zip or component of; NULL if there is none, or if it joins
  * what was split: then one index does for both. */
 const struct view *view_joined(const struct view *v);
@@ -237,6 +245,8 @@ const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, con
 
 /* ---- view_data.c ---- */
 
+/* Whether two trees are the same expression. */
+bool view_same(const struct tree *x, const struct tree *y);
 /* The tree, an int in least..most, as an index. */
 const struct index_expr *view_datum(struct viewer *w, const struct tree *t, int64_t least, int64_t most);
 /* Whether an index, or one of the guards, contains data. */

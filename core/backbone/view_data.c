@@ -37,6 +37,8 @@ static bool same(const struct tree *x, const struct tree *y, unsigned *left)
         return x->reduction == y->reduction && x->part == y->part;
     case TREE_SELECT:
         return same_guards(x, y) && same(x->args[0], y->args[0], left) && same(x->args[1], y->args[1], left);
+    case TREE_STORED:
+        return same(x->args[0], y->args[0], left);
     case TREE_OP:
         break;
     }
@@ -46,13 +48,18 @@ static bool same(const struct tree *x, const struct tree *y, unsigned *left)
     return alike;
 }
 
+bool view_same(const struct tree *x, const struct tree *y)
+{
+    unsigned left = MOST_COMPARED;
+    return same(x, y, &left);
+}
+
 const struct index_expr *view_datum(struct viewer *w, const struct tree *t, int64_t least, int64_t most)
 {
     size_t k = 0;
     for (; k < w->n_data; k++) {
         const struct view_datum *d = &w->data[k];
-        unsigned left = MOST_COMPARED;
-        if (d->least == least && d->most == most && same(d->tree, t, &left)) break;
+        if (d->least == least && d->most == most && view_same(d->tree, t)) break;
     }
     if (k == w->n_data) {
         w->data = arena_grow(w->arena, w->data, &w->cap_data, k + 1, sizeof *w->data);

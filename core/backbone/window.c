@@ -7,11 +7,11 @@
  * loops around the copy give to y + dy.
  *
  * A window is looked for in the index of each dimension of the array, and must be wherever its logicals occur
- * in the index and the guards of the load. To replace it, its logical of coefficient 1 becomes w minus the
- * other terms: these cancel wherever the sum is a multiple of the window, borders included. Every w below the
- * extent is a value of the sum, so that the copy reads nothing that no load may read. Sums that give each
- * value once, as 32 * i + j with j < 32, are no windows: a coordinate for each logical stores no element
- * twice. */
+ * in the index and the guards of the load, or in all that a computed value (stored.h) is made of. To replace
+ * it, its logical of coefficient 1 becomes w minus the other terms: these cancel wherever the sum is a
+ * multiple of the window, borders included. Every w below the extent is a value of the sum, so that the copy
+ * reads nothing that no load may read. Sums that give each value once, as 32 * i + j with j < 32, are no
+ * windows: a coordinate for each logical stores no element twice. */
 #include "core/backbone/window.h"
 
 #include "core/backbone/guard.h"
@@ -108,44 +108,66 @@ static unsigned replaced_term(const struct bb_coordinate *w)
     return i;
 }
 
-/* Writes the index and the guards of a load with a variable in place of the window. */
-static void put_window(struct arena *a, const struct bb_logical *logicals, const struct bb_coordinate *w,
-                       uint32_t variable, struct bb_inst *load)
+/* The expression of an instruction with variables replaced. */
+static const struct bb_node *replaced(struct arena *a, const struct bb_inst *inst,
+                                      const struct index_expr **by, uint32_t n)
 {
-    unsigned replaced = replaced_term(w);
-    uint32_t n = w->terms[replaced].logical + 1;
+    struct bb_node *nodes = arena_memdup(a, inst->nodes, inst->n_nodes * sizeof *nodes);
+    for (unsigned i = 0; i < inst->n_nodes; i++) {
+        struct bb_node *node = &nodes[i];
+        if (node->kind == BB_NODE_INDEX) node->index = index_substitute(a, node->index, by, n);
+        if (node->kind == BB_NODE_SELECT)
+            node->guards = guard_substitute(a, node->guards, &node->n_guards, by, n);
+    }
+    return nodes;
+}
+
+/* Writes the indices and guards of an instruction with a variable in place of the window. */
+static void put_window(struct arena *a, const struct bb_logical *logicals, const struct bb_coordinate *w,
+                       uint32_t variable, struct bb_inst *inst)
+{
+    unsigned one = replaced_term(w);
+    uint32_t n = w->terms[one].logical + 1;
     const struct index_expr **by = ARENA_ARRAY(a, const struct index_expr *, n);
     const struct index_expr *sum = index_var(a, variable, w->extent);
     for (unsigned i = 0; i < w->n_terms; i++) {
         const struct bb_term *t = &w->terms[i];
         const struct index_expr *other = index_var(a, t->logical, logicals[t->logical].extent);
-        if (i != replaced) sum = index_add(a, sum, index_scale(a, other, -t->coefficient));
+        if (i != one) sum = index_add(a, sum, index_scale(a, other, -t->coefficient));
     }
     by[n - 1] = sum;
-    load->index = index_substitute(a, load->index, by, n);
-    load->guards = guard_substitute(a, load->guards, &load->n_guards, by, n);
+    if (inst->index) inst->index = index_substitute(a, inst->index, by, n);
+    inst->guards = guard_substitute(a, inst->guards, &inst->n_guards, by, n);
+    if (inst->n_nodes) inst->nodes = replaced(a, inst, by, n);
 }
 
-/* Whether the load contains the logicals of the window in their sum only. */
-static bool is_everywhere(struct arena *a, const struct bb_logical *logicals, const struct bb_coordinate *w,
-                          const struct bb_inst *load)
+static bool mentions(const struct bb_inst *inst, uint32_t logical)
 {
-    struct bb_inst without = *load;
+    bool any = (inst->index && index_mentions(inst->index, logical)) ||
+               guard_mentions(inst->guards, inst->n_guards, logical);
+    for (unsigned i = 0; i < inst->n_nodes; i++)
+        any = any || bb_node_mentions(&inst->nodes[i], logical);
+    return any;
+}
+
+/* Whether the instruction contains the logicals of the window in their sum only. */
+static bool is_everywhere(struct arena *a, const struct bb_logical *logicals, const struct bb_coordinate *w,
+                          const struct bb_inst *inst)
+{
+    struct bb_inst without = *inst;
     bool mentioned = false;
     put_window(a, logicals, w, UINT32_MAX, &without);
     for (unsigned i = 0; i < w->n_terms; i++)
-        mentioned = mentioned || index_mentions(without.index, w->terms[i].logical) ||
-                    guard_mentions(without.guards, without.n_guards, w->terms[i].logical);
+        mentioned = mentioned || mentions(&without, w->terms[i].logical);
     return !mentioned;
 }
 
 /* Finds the window that the index of a dimension of the array is made of; false if there is none. */
-static bool find_window(struct arena *a, const struct bb_logical *logicals, const struct bb_inst *load,
+static bool find_window(const struct bb_logical *logicals, const struct bb_inst *load,
                         const struct index_expr *axis, struct bb_coordinate *out)
 {
     find_logicals(load, axis, out);
-    if (out->n_terms < 2 || !find_coefficients(axis, out)) return false;
-    return overlaps(logicals, out) && is_everywhere(a, logicals, out, load);
+    return out->n_terms > 1 && find_coefficients(axis, out) && overlaps(logicals, out);
 }
 
 /* The place of the coordinate that a logical is in; n: none of them has it. */
@@ -159,12 +181,16 @@ static unsigned place_of(const struct bb_coordinate *list, unsigned n, uint32_t 
 
 /* The windows of a load, in the order of the array's dimensions. */
 static unsigned find_windows(struct arena *a, const struct bb_logical *logicals, const struct bb_inst *load,
+                             const struct bb_inst *const *all, unsigned n_all,
                              struct bb_coordinate out[BB_MAX_LOGICALS])
 {
     unsigned n = 0;
     for (unsigned k = 0; k < load->n_axes; k++) {
         struct bb_coordinate w;
-        if (!find_window(a, logicals, load, load->axes[k], &w)) continue;
+        bool found = find_window(logicals, load, load->axes[k], &w);
+        for (unsigned i = 0; found && i < n_all; i++)
+            found = is_everywhere(a, logicals, &w, all[i]);
+        if (!found) continue;
         if (place_of(out, n, w.terms[0].logical) == n)
             out[n++] = w; /* the diagonal of a matrix has it twice */
     }
@@ -174,10 +200,11 @@ static unsigned find_windows(struct arena *a, const struct bb_logical *logicals,
 }
 
 unsigned bb_coordinates(struct arena *a, const struct bb_logical *logicals, const struct bb_inst *load,
+                        const struct bb_inst *const *all, unsigned n_all,
                         struct bb_coordinate out[BB_MAX_LOGICALS])
 {
     struct bb_coordinate windows[BB_MAX_LOGICALS];
-    unsigned n_windows = find_windows(a, logicals, load, windows), n = 0;
+    unsigned n_windows = find_windows(a, logicals, load, all, n_all, windows), n = 0;
     for (unsigned i = 0; i < load->n_logicals; i++) {
         uint32_t l = load->logicals[i];
         unsigned j = place_of(windows, n_windows, l);
@@ -188,8 +215,8 @@ unsigned bb_coordinates(struct arena *a, const struct bb_logical *logicals, cons
 }
 
 void bb_put_windows(struct arena *a, const struct bb_logical *logicals,
-                    const struct bb_coordinate *coordinates, unsigned n, uint32_t first, struct bb_inst *load)
+                    const struct bb_coordinate *coordinates, unsigned n, uint32_t first, struct bb_inst *inst)
 {
     for (unsigned j = 0; j < n; j++)
-        if (coordinates[j].n_terms > 1) put_window(a, logicals, &coordinates[j], first + j, load);
+        if (coordinates[j].n_terms > 1) put_window(a, logicals, &coordinates[j], first + j, inst);
 }

@@ -11,14 +11,16 @@ struct bb_coordinate {
     int64_t extent;                        /* 1 + the most that the sum is */
 };
 
-/* The coordinates of a load, in the order of its logicals; returns their number. */
+/* The coordinates of a LOAD or TAKE, in the order of its logicals; returns their number. all: itself and what
+ * makes it, which a window must hold for. */
 unsigned bb_coordinates(struct arena *a, const struct bb_logical *logicals, const struct bb_inst *load,
+                        const struct bb_inst *const *all, unsigned n_all,
                         struct bb_coordinate out[BB_MAX_LOGICALS]);
 
-/* Writes a load's index and guards with variable first + j in place of coordinate j, if that is a window; the
- * other logicals stay. */
+/* Writes an instruction's indices and guards with variable first + j in place of coordinate j, if that is a
+ * window; the other logicals stay. */
 void bb_put_windows(struct arena *a, const struct bb_logical *logicals,
                     const struct bb_coordinate *coordinates, unsigned n, uint32_t first,
-                    struct bb_inst *load);
+                    struct bb_inst *inst);
 
 #endif

@@ -145,7 +145,7 @@ static void guard_access(struct cg_program *p, struct cg_node *n)
 /* Whether an instruction reads what the kernel overwrites: a work-item that does not store it must not. */
 static bool reads_updated(const struct cg_program *p, const struct bb_inst *inst)
 {
-    bool staged = inst->kind == BB_LOAD && inst->value != BB_NONE && p->c->staged[inst->value];
+    bool staged = cg_reads_region(p, (uint32_t)(inst - p->bb->insts));
     bool loads = inst->kind == BB_COPY_LOAD || (inst->kind == BB_LOAD && !staged);
     return loads && p->bb->buffers[inst->buffer].updated;
 }

@@ -67,6 +67,7 @@ static void add_interval(struct site *s, struct interval x)
     s->intervals[i] = x;
 }
 
+/* What is computed reads no such array (core/backbone/stored.c). */
 static bool is_updated(const struct cg_program *p, const struct bb_value *v)
 {
     uint32_t buffer = p->bb->insts[v->copy_load].buffer;

@@ -112,9 +112,10 @@ static const char *lay_out(struct cg_program *p, const struct bb_region *r, int6
     return NULL;
 }
 
-static const char *check_copy(const struct cg_program *p, const struct bb_value *v)
+/* maker: an instruction of the copy. */
+static const char *check_copy(const struct cg_program *p, const struct bb_value *v, uint32_t maker)
 {
-    struct cg_node *store = p->inst_node[v->copy_store], *copy = p->inst_node[v->copy_load];
+    const struct cg_node *store = p->inst_node[v->copy_store], *copy = p->inst_node[maker];
     const struct cg_node *load = p->inst_node[v->load];
     if (!store || !copy) return "a staged value without its copy";
     if (copy->place > store->place || store->place > load->place) return "a copy is not before its load";
@@ -131,8 +132,10 @@ static const char *check_copy(const struct cg_program *p, const struct bb_value 
 static const char *place_region(struct cg_program *p, const struct bb_value *v)
 {
     struct cg_region *r = &p->regions[v->region];
-    const char *why = check_copy(p, v);
-    if (why) return why;
+    for (uint32_t i = v->copy_load; i < v->copy_store; i++) {
+        const char *why = check_copy(p, v, i);
+        if (why) return why;
+    }
     const struct bb_region *of = &p->bb->regions[v->region];
     const struct bb_inst *store = &p->bb->insts[v->copy_store];
     r->used = true;
@@ -188,7 +191,7 @@ static const struct index_expr *region_offset(struct cg_program *p, uint32_t ins
     const struct bb_region_dim *c = &p->bb->region_dims[p->bb->regions[v->region].first_region_dim];
     const struct index_expr *rows = index_constant(p->arena, 0), *in_row = rows;
     for (unsigned j = 0; j < r->n_dims; j++) {
-        const struct index_expr *x = in->kind == BB_LOAD
+        const struct index_expr *x = inst == v->load
                                          ? load_coordinate(p, v, &c[j], PART_INSIDE)
                                          : logical_index(p, inst, in->logicals[j], PART_ALL, NULL);
         const struct index_expr **sum = r->rotated && r->stride[j] == 1 ? &in_row : &rows;
@@ -211,13 +214,15 @@ static void keep_in_region(struct cg_program *p, uint32_t inst, struct cg_access
     x->guards = guards;
 }
 
-/* The index of a copy's load along one of its logicals, with what the loops around the copy give. */
+/* The index of an instruction of a copy along one of its logicals, with what the loops around the copy give.
+ */
 static const struct index_expr *copied_index(struct cg_program *p, uint32_t inst, uint32_t logical)
 {
     const struct bb_value *v = &p->bb->values[p->bb->insts[inst].value];
-    const struct bb_region_dim *c = &p->bb->region_dims[p->bb->logicals[logical].coordinate];
-    return index_add(p->arena, logical_index(p, inst, logical, PART_ALL, NULL),
-                     load_coordinate(p, v, c, PART_OUTSIDE));
+    const struct index_expr *own = logical_index(p, inst, logical, PART_ALL, NULL);
+    uint32_t coordinate = p->bb->logicals[logical].coordinate;
+    if (coordinate == BB_NONE) return own; /* it is reduced inside */
+    return index_add(p->arena, own, load_coordinate(p, v, &p->bb->region_dims[coordinate], PART_OUTSIDE));
 }
 
 /* Main logical, or window of a copy -> expression over nodes, for the instruction's index. */
@@ -230,7 +235,7 @@ static const struct index_expr **main_indices(struct cg_program *p, uint32_t ins
             index_var(p->arena, p->first_datum + k, in->data[k].most - in->data[k].least + 1);
     for (unsigned j = 0; j < in->n_logicals; j++) {
         uint32_t own = in->logicals[j];
-        if (in->kind == BB_COPY_LOAD)
+        if (bb_is_copy(in))
             by[cg_indexed(p, own)] = copied_index(p, inst, own);
         else
             by[own] = logical_index(p, inst, own, PART_ALL, NULL);
@@ -261,9 +266,8 @@ static void place_access(struct cg_program *p, uint32_t inst)
 {
     const struct bb_inst *in = &p->bb->insts[inst];
     struct cg_access *x = &p->access[inst];
-    bool staged_load = in->kind == BB_LOAD && in->value != BB_NONE && p->c->staged[in->value];
     x->buffer = x->region = BB_NONE;
-    if (in->kind == BB_COPY_STORE || staged_load) {
+    if (in->kind == BB_COPY_STORE || cg_reads_region(p, inst)) {
         x->region = p->bb->values[in->value].region;
         x->offset = region_offset(p, inst);
         if (in->kind == BB_COPY_STORE) keep_in_region(p, inst, x);
@@ -276,6 +280,13 @@ static void place_access(struct cg_program *p, uint32_t inst)
         x->otherwise = in->otherwise;
         x->streaming = p->c->cache[inst] == BB_CACHE_STREAMING;
     }
+}
+
+bool cg_reads_region(const struct cg_program *p, uint32_t inst)
+{
+    const struct bb_inst *in = &p->bb->insts[inst];
+    bool reads = in->kind == BB_LOAD || in->kind == BB_TAKE;
+    return reads && in->value != BB_NONE && p->c->staged[in->value];
 }
 
 const char *cg_place_memory(struct cg_program *p)

@@ -173,6 +173,8 @@ const char *cg_build_tree(struct cg_program *p);       /* loop.c: nodes, parents
 const char *cg_map_axes(struct cg_program *p);         /* axes.c: runs, sizes of groups, guards */
 const char *cg_split_reductions(struct cg_program *p); /* split.c: where parts of reductions are combined */
 const char *cg_place_memory(struct cg_program *p);     /* memory.c: regions and accesses */
+/* Whether an instruction reads a region: it is the LOAD or TAKE of a staged value. */
+bool cg_reads_region(const struct cg_program *p, uint32_t inst);
 const char *cg_place_values(struct cg_program *p);     /* values.c: registers, crossings, scopes */
 const char *cg_stage_copies(struct cg_program *p);     /* stages.c: copies that run ahead of their loop */
 const char *cg_place_barriers(struct cg_program *p);   /* barrier.c */

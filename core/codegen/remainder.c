@@ -29,7 +29,7 @@
 static int64_t extent_of(const struct cg_program *p, uint32_t logical)
 {
     const struct bb_logical *l = &p->bb->logicals[logical];
-    if (l->of == BB_NONE) return l->extent;
+    if (l->of == BB_NONE || l->coordinate == BB_NONE) return l->extent;
     return p->regions[l->region].extent[l->coordinate - p->bb->regions[l->region].first_region_dim];
 }
 
@@ -250,10 +250,12 @@ static bool is_in_window(const struct cg_program *p, uint32_t load, uint32_t log
     return in_window;
 }
 
-/* Whether a load gives 0 beyond the extent of a logical: it is reduced by steps that 0 makes neutral. */
+/* Whether a load gives 0 beyond the extent of a logical: it is reduced by steps that 0 makes neutral. What is
+ * computed of zeros need not be 0. */
 static bool gives_zero(struct cg_program *p, uint32_t load, uint32_t logical)
 {
-    bool all = p->bb->logicals[logical].reduction && !is_in_window(p, load, logical);
+    bool loaded = p->bb->insts[load].kind == BB_LOAD;
+    bool all = loaded && p->bb->logicals[logical].reduction && !is_in_window(p, load, logical);
     for (uint32_t i = 0; i < p->bb->n_insts && all; i++)
         if (reads(&p->bb->insts[i], load) && p->bb->insts[i].kind != BB_COPY_STORE)
             all = p->bb->insts[i].kind == BB_STEP && is_neutral(p, i, logical);
@@ -355,6 +357,7 @@ const char *cg_guard_remainders(struct cg_program *p)
             break;
         case BB_COMPUTE:
         case BB_INIT:
+        case BB_TAKE:
             break;
         }
     }

@@ -86,7 +86,6 @@ static const char *read_value(struct cg_program *p, uint32_t reader, uint32_t ma
     return NULL;
 }
 
-/* Whether the dimension's own instruction reduces its logical. */
 /* The reduction is complete where it is read, started where it is stepped, and stepped once per own
  * iteration. */
 static const char *check_step(const struct cg_program *p, uint32_t step)
@@ -136,11 +135,18 @@ static const char *check_complete(const struct cg_program *p, uint32_t step, uin
     return NULL;
 }
 
+/* Operands that an instruction reads: none, if it reads a region instead. */
+static unsigned operands_of(const struct cg_program *p, uint32_t i)
+{
+    bool taken = p->bb->insts[i].kind == BB_TAKE && cg_reads_region(p, i);
+    return p->inst_node[i] && !taken ? p->bb->insts[i].n_operands : 0;
+}
+
 static const char *read_operands(struct cg_program *p, uint32_t i)
 {
     const struct bb_inst *in = &p->bb->insts[i];
     p->operands[i] = ARENA_ARRAY(p->arena, struct cg_operand, in->n_operands + 1);
-    for (unsigned j = 0; j < in->n_operands; j++) {
+    for (unsigned j = 0; j < operands_of(p, i); j++) {
         uint32_t maker = in->operands[j];
         if (!p->inst_node[maker]) return "an operand is not live";
         const char *why = read_value(p, i, maker, &p->operands[i][j]);
@@ -199,7 +205,7 @@ static void find_scopes(struct cg_program *p)
         if (p->inst_node[i] && makes_value(p->bb->insts[i].kind))
             p->values[i].scope = p->inst_node[i]->parent;
     for (uint32_t i = 0; i < p->bb->n_insts; i++)
-        for (unsigned j = 0; p->inst_node[i] && j < p->bb->insts[i].n_operands; j++) {
+        for (unsigned j = 0; j < operands_of(p, i); j++) {
             struct cg_value *v = &p->values[holder(p, p->bb->insts[i].operands[j])];
             v->scope = cg_common(v->scope, p->inst_node[i]->parent);
         }

@@ -61,7 +61,7 @@ static const struct cg_node *stored_along(const struct cg_program *p, const stru
 
 static bool in_words(struct cg_program *p, const struct bb_value *v)
 {
-    return p->target.half_bits && p->target.dialect->half_words &&
+    return p->target.half_bits && p->target.dialect->half_words && !bb_is_computed(p->bb, v) &&
            p->bb->insts[v->copy_load].type == SCALAR_HALF &&
            is_whole(p, v->copy_load, p->values[v->copy_load].vector) &&
            is_whole(p, v->copy_store, stored_along(p, v));

@@ -77,6 +77,8 @@ static const char *kind_name(enum bb_inst_kind kind)
         return "step";
     case BB_STORE:
         return "store";
+    case BB_TAKE:
+        return "take";
     case BB_COPY_LOAD:
         return "copy_load";
     case BB_COPY_STORE:

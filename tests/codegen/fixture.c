@@ -51,7 +51,7 @@ static struct bb_inst *inst(struct backbone *bb, struct arena *a, const char *na
     uint32_t id = bb->n_insts++;
     struct bb_inst *in = &bb->insts[id];
     *in = (struct bb_inst){.name = name, .kind = kind, .n_logicals = n_logicals, .first_dim = bb->n_dims};
-    in->buffer = in->value = in->partner = BB_NONE;
+    in->buffer = in->value = in->unless = in->partner = BB_NONE;
     for (unsigned j = 0; j < n_logicals; j++) {
         const struct bb_logical *l = &bb->logicals[in->logicals[j] = logicals[j]];
         for (unsigned v = 0; v < l->n_levels; v++) {
@@ -107,7 +107,11 @@ static void stageable(struct backbone *bb, struct arena *a, const char *name, ui
     struct bb_inst *cs = inst(bb, a, arena_printf(a, "%s.cs", name), BB_COPY_STORE, 2, own);
     operands(cs, a, 1, (uint32_t[]){bb->n_insts - 2});
     load->value = cl->value = cs->value = bb->n_values++;
-    bb->values[v] = (struct bb_value){name, id, bb->n_insts - 2, bb->n_insts - 1, bb->n_regions};
+    bb->values[v] = (struct bb_value){.name = name,
+                                      .load = id,
+                                      .copy_load = bb->n_insts - 2,
+                                      .copy_store = bb->n_insts - 1,
+                                      .region = bb->n_regions};
     bb->regions[bb->n_regions++] =
         (struct bb_region){arena_printf(a, "%s.tile", name), v, SCALAR_FLOAT, 2, bb->n_region_dims};
     bb->n_region_dims += 2;

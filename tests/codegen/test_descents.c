@@ -1,6 +1,6 @@
-/* Random leaves of the GPU space: every one is implemented, passes the interpreter of the loop program
- * without a fault and gives the result of the Lift interpreter; some are compiled and run. Inputs are small
- * integers: results agree exactly. */
+/* Random leaves of the GPU space of many programs (descents.h). */
+#include "tests/codegen/descents.h"
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,33 +139,56 @@ static void divide_by_groups(const struct descent_case *x, struct space_state *s
     cr_assert_null(tile);
 }
 
-/* The first `compiled` leaves also run on the device, whose buffers are floats. divided: a tile of which
- * groups have parts, or NULL. Returns how many of the leaves split a reduction among work-items. */
-static unsigned check_within(int64_t local_bytes, const char *text, const char *sizes, const char *divided,
-                             unsigned descents, unsigned compiled)
+/* Decides that a value is staged; NULL: nothing. */
+static void stage(const struct descent_case *x, struct space_state *st, const char *value)
+{
+    struct space_failure why;
+    for (uint32_t v = 0; value && v < x->bb->n_values; v++)
+        if (!strcmp(x->bb->values[v].name, value)) {
+            cr_assert(space_apply(st, gpu_act_staged(x->space, v, GPU_STAGED_YES), &why), "line %u: %s",
+                      why.line, why.text);
+            return;
+        }
+    cr_assert_null(value);
+}
+
+unsigned check_descents(const struct descents *d)
 {
     struct descent_case x;
     struct pcg32 random = pcg32_seed(2021, 11);
     unsigned leaves = 0, split = 0;
-    open_case(&x, text, sizes, local_bytes);
+    open_case(&x, d->text, d->sizes, d->local_bytes ? d->local_bytes : LOCAL_BYTES);
     struct space_state *root = space_root(x.space, NULL);
-    divide_by_groups(&x, root, divided);
+    divide_by_groups(&x, root, d->divided);
+    stage(&x, root, d->staged);
     struct space_state *st = space_state_clone(root);
-    for (unsigned i = 0; i < descents; i++) {
+    for (unsigned i = 0; i < d->descents; i++) {
         space_state_assign(st, root);
-        if (descend(st, &random)) split += check_leaf(&x, st, leaves++ < compiled);
+        if (descend(st, &random)) split += check_leaf(&x, st, leaves++ < d->compiled);
     }
-    cr_assert_gt(leaves, descents / 2);
+    cr_assert_gt(leaves, d->descents / 2);
     space_state_free(st);
     space_state_free(root);
     close_case(&x);
     return split;
 }
 
+static unsigned check_within(int64_t local_bytes, const char *text, const char *sizes, const char *divided,
+                             unsigned descents, unsigned compiled)
+{
+    const struct descents d = {.text = text,
+                               .sizes = sizes,
+                               .local_bytes = local_bytes,
+                               .divided = divided,
+                               .descents = descents,
+                               .compiled = compiled};
+    return check_descents(&d);
+}
+
 static unsigned check_divided(const char *text, const char *sizes, const char *divided, unsigned descents,
                               unsigned compiled)
 {
-    return check_within(LOCAL_BYTES, text, sizes, divided, descents, compiled);
+    return check_within(0, text, sizes, divided, descents, compiled);
 }
 
 static unsigned check_compiled(const char *text, const char *sizes, unsigned descents, unsigned compiled)

@@ -1,0 +1,174 @@
+/* Which computed values may be staged, and what makes them. */
+#include "core/backbone/stored.h"
+
+#include <stdlib.h>
+
+#include "core/backbone/lower.h"
+#include "core/backbone/view.h"
+#include "core/backbone/window.h"
+#include "core/base/arena.h"
+
+enum { MOST_NODES = 4096 };
+
+/* ---- expressions ---- */
+
+static bool reads_no_accumulator(const struct tree *t, unsigned *left)
+{
+    if (t->kind == TREE_ACC || !*left) return false;
+    --*left;
+    unsigned n = t->kind == TREE_OP       ? scalar_op_arity(t->op)
+                 : t->kind == TREE_SELECT ? 2
+                 : t->kind == TREE_STORED ? 1
+                                          : 0;
+    bool none = true;
+    for (unsigned i = 0; none && i < n; i++)
+        none = reads_no_accumulator(t->args[i], left);
+    return none;
+}
+
+bool stored_stands_alone(const struct tree *t)
+{
+    unsigned left = MOST_NODES;
+    return reads_no_accumulator(t, &left);
+}
+
+/* ---- makers ---- */
+
+static bool reads(const struct bb_inst *inst, uint32_t operand)
+{
+    bool any = false;
+    for (unsigned i = 0; i < inst->n_operands; i++)
+        any = any || inst->operands[i] == operand;
+    return any;
+}
+
+static bool can_be_copied(const struct lowering *l, const struct bb_inst *inst)
+{
+    if (inst->kind == BB_LOAD) return !inst->n_data && !l->buffers[inst->buffer].updated;
+    return (inst->kind == BB_COMPUTE || inst->kind == BB_INIT || inst->kind == BB_STEP) && !inst->scan;
+}
+
+unsigned stored_makers(const struct lowering *l, uint32_t take, uint32_t *out)
+{
+    bool *needed = ARENA_ARRAY(l->arena, bool, l->n_insts);
+    unsigned n = 0;
+    needed[take] = true;
+    for (uint32_t i = take + 1; i-- > 0;) {
+        const struct bb_inst *inst = &l->insts[i];
+        if (!needed[i]) continue;
+        if (i != take && !can_be_copied(l, inst)) return 0;
+        for (unsigned o = 0; o < inst->n_operands; o++)
+            needed[inst->operands[o]] = true;
+    }
+    for (uint32_t i = 0; i < take; i++)
+        if (needed[i]) out[n++] = i;
+    return n;
+}
+
+static bool is_in(const uint32_t *list, unsigned n, uint32_t x)
+{
+    bool in = false;
+    for (unsigned i = 0; i < n; i++)
+        in = in || list[i] == x;
+    return in;
+}
+
+/* Whether something outside of the list, and other than the TAKE, reads an instruction. */
+static bool is_read_elsewhere(const struct lowering *l, uint32_t take, const uint32_t *list, unsigned n,
+                              uint32_t inst)
+{
+    bool elsewhere = false;
+    for (uint32_t i = 0; i < l->n_insts; i++)
+        elsewhere = elsewhere || (i != take && !is_in(list, n, i) && reads(&l->insts[i], inst));
+    for (size_t k = 0; k < l->n_overwrites; k++)
+        elsewhere = elsewhere || l->overwrites[k].load == inst;
+    return elsewhere;
+}
+
+unsigned stored_direct(const struct lowering *l, uint32_t take, const uint32_t *makers, unsigned n,
+                       uint32_t *out)
+{
+    unsigned left = n;
+    for (unsigned i = 0; i < n; i++)
+        out[i] = makers[i];
+    for (bool changed = true; changed;) {
+        unsigned kept = 0;
+        for (unsigned i = 0; i < left; i++)
+            if (!is_read_elsewhere(l, take, out, left, out[i])) out[kept++] = out[i];
+        changed = kept < left;
+        left = kept;
+    }
+    return left;
+}
+
+/* ---- what is worth it ---- */
+
+static bool takes_long(const struct bb_inst *inst)
+{
+    bool slow = false;
+    for (unsigned i = 0; i < inst->n_nodes; i++)
+        slow = slow || (inst->nodes[i].kind == BB_NODE_OP && !scalar_op_exact(inst->nodes[i].op));
+    return slow;
+}
+
+/* Whether a value is more than a little arithmetic with one element. */
+static bool is_work(const struct lowering *l, const uint32_t *makers, unsigned n)
+{
+    unsigned loads = 0;
+    bool work = false;
+    for (unsigned i = 0; i < n; i++) {
+        const struct bb_inst *maker = &l->insts[makers[i]];
+        loads += maker->kind == BB_LOAD;
+        work = work || maker->kind == BB_STEP || (maker->kind == BB_COMPUTE && takes_long(maker));
+    }
+    return work || loads > 1;
+}
+
+static bool has_window(const struct lowering *l, const struct bb_inst *take, const uint32_t *makers,
+                       unsigned n)
+{
+    struct bb_coordinate list[BB_MAX_LOGICALS];
+    const struct bb_inst **insts = ARENA_ARRAY(l->arena, const struct bb_inst *, n + 1);
+    for (unsigned i = 0; i < n; i++)
+        insts[i] = &l->insts[makers[i]];
+    insts[n] = take;
+    unsigned coordinates = bb_coordinates(l->arena, l->logicals, take, insts, n + 1, list);
+    return coordinates < take->n_logicals;
+}
+
+/* Whether iterations of its readers share an element: the logicals are those of the registers that a reader
+ * gets. */
+static bool is_shared(const struct lowering *l, uint32_t take)
+{
+    const struct bb_inst *own = &l->insts[take];
+    bool shared = false;
+    for (uint32_t i = 0; i < l->n_insts; i++)
+        for (unsigned j = 0; reads(&l->insts[i], take) && j < l->insts[i].n_logicals; j++)
+            shared = shared || !bb_owns(own, l->insts[i].logicals[j]);
+    return shared;
+}
+
+static bool is_worth(const struct lowering *l, uint32_t take, uint32_t *makers)
+{
+    const struct bb_inst *inst = &l->insts[take];
+    unsigned n = inst->n_logicals ? stored_makers(l, take, makers) : 0;
+    if (!n || !is_work(l, makers, n)) return false;
+    return is_shared(l, take) || has_window(l, inst, makers, n);
+}
+
+static void add_name(struct stored_names *names, const struct lift_param *let)
+{
+    bool known = false;
+    for (unsigned i = 0; i < names->n; i++)
+        known = known || names->lets[i] == let;
+    if (!known) names->lets[names->n++] = let;
+}
+
+struct stored_names stored_choose(const struct lowering *l)
+{
+    struct stored_names names = {.lets = arena_alloc(l->arena, (l->n_insts + 1) * sizeof *names.lets)};
+    uint32_t *makers = ARENA_ARRAY(l->arena, uint32_t, l->n_insts + 1);
+    for (uint32_t i = 0; i < l->n_insts; i++)
+        if (l->insts[i].kind == BB_TAKE && is_worth(l, i, makers)) add_name(&names, l->insts[i].let);
+    return names;
+}

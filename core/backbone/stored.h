@@ -1,0 +1,48 @@
+/* Values that are computed, and may be staged. In
+ *
+ *     let t = map(fun row -> map(fun column -> dot(row, column), transpose(B)), A)
+ *     output map(fun row -> map(fun column -> dot(row, column), transpose(C)), t)
+ *
+ * each element t[m][l] is read by N products. So lowering makes a TAKE of it, and the value t: not staged,
+ * the TAKE is the result of the instructions that compute t where it is read (direct: A.load, B.load, init,
+ * mad), in registers; staged, a copy of these computes a tile of t in local or global memory, which the TAKE
+ * reads:
+ *
+ *     t.copy.A.load  t.copy.B.load  t.copy.init  t.copy.mad  t.copy.store      in t.copy.m, t.copy.l,
+ * t.copy.k
+ *
+ * A value is worth that if it is a reduction, is made of several elements, or takes long to compute, and if
+ * several of its readers' iterations share it: they have a logical that it lacks, or windows of it overlap.
+ * A value inside another one is not staged twice: of both the inner one is taken. Internal to core/backbone.
+ */
+#ifndef THRESH_BACKBONE_STORED_H
+#define THRESH_BACKBONE_STORED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct bb_inst;
+struct lift_param;
+struct lowering;
+struct tree;
+
+/* The arrays whose elements become TAKEs. */
+struct stored_names {
+    bool all; /* whatever a `let` names */
+    unsigned n;
+    const struct lift_param **lets;
+};
+
+/* Whether an expression can be computed apart from the instruction that reads it: it reads no accumulator. */
+bool stored_stands_alone(const struct tree *t);
+/* The names of a finished lowering's TAKEs that are worth it. In the arena of the lowering. */
+struct stored_names stored_choose(const struct lowering *l);
+/* What makes the value of a TAKE, ascending: all instructions that it needs, [n_insts] at most. Returns their
+ * number; 0: they cannot be copied (scans, indices by data, arrays that are updated, other TAKEs). */
+unsigned stored_makers(const struct lowering *l, uint32_t take, uint32_t *out);
+/* Those of the makers that nothing else needs; returns their number. */
+unsigned stored_direct(const struct lowering *l, uint32_t take, const uint32_t *makers, unsigned n,
+                       uint32_t *out);
+
+#endif

@@ -1,0 +1,80 @@
+/* Arrays that a `let` names, as views: their elements are marked, so that lowering may make values of them
+ * that can be staged (stored.h). The element [i][j] of
+ *
+ *     let t = matmul(A, B)
+ *
+ * is STORED(t, [i, j], a reduction). Only real numbers that are computed are marked: what is loaded, or
+ * moved, is staged as a load. */
+#include "core/backbone/stored.h"
+#include "core/backbone/view.h"
+
+#include "core/base/arena.h"
+
+static bool is_named(const struct stored_names *names, const struct lift_param *let)
+{
+    bool named = names && names->all;
+    for (unsigned i = 0; names && i < names->n; i++)
+        named = named || names->lets[i] == let;
+    return named;
+}
+
+static bool is_computed(const struct tree *t)
+{
+    bool real = t->type == SCALAR_FLOAT || t->type == SCALAR_DOUBLE || t->type == SCALAR_HALF;
+    bool scan = t->kind == TREE_REDUCE && t->reduction->scan;
+    return real && !scan && (t->kind == TREE_OP || t->kind == TREE_SELECT || t->kind == TREE_REDUCE);
+}
+
+/* A scalar of an element. */
+static const struct tree *marked(struct viewer *w, const struct view *array, const struct tree *of)
+{
+    struct tree *t = ARENA_NEW(w->arena, struct tree);
+    if (!is_computed(of)) return of;
+    *t = (struct tree){.kind = TREE_STORED,
+                       .type = of->type,
+                       .args = {of},
+                       .let = array->let,
+                       .n_axes = array->place.n_axes,
+                       .axes = array->place.axes};
+    return t;
+}
+
+/* An element of an array, or a part of it. */
+static const struct view *mark(struct viewer *w, const struct view *array, const struct view *element)
+{
+    struct view *v = arena_memdup(w->arena, element, sizeof *element);
+    switch (element->kind) {
+    case VIEW_NOTHING:
+        return element;
+    case VIEW_SCALAR:
+        v->tree = marked(w, array, element->tree);
+        return v;
+    case VIEW_TUPLE:
+        v->parts = arena_alloc(w->arena, (v->n_parts + 1) * sizeof *v->parts);
+        for (unsigned i = 0; i < v->n_parts; i++)
+            v->parts[i] = mark(w, array, element->parts[i]);
+        return v;
+    default:
+        *v = (struct view){.kind = VIEW_STORED, .of = element, .let = array->let, .place = array->place};
+        return v;
+    }
+}
+
+const struct view *view_stored_element(struct viewer *w, const struct view *v, const struct index_expr *i)
+{
+    struct view array = *v;
+    const struct index_expr **axes = arena_alloc(w->arena, (v->place.n_axes + 1) * sizeof *axes);
+    for (unsigned k = 0; k < v->place.n_axes; k++)
+        axes[k] = v->place.axes[k];
+    axes[array.place.n_axes++] = i;
+    array.place.axes = axes;
+    return mark(w, &array, view_get(w, v->of, i));
+}
+
+const struct view *view_stored(struct viewer *w, const struct view *v, const struct lift_param *let)
+{
+    bool array = v->kind != VIEW_SCALAR && v->kind != VIEW_TUPLE && v->kind != VIEW_NOTHING;
+    if (!array || !is_named(w->names, let)) return v;
+    struct view stored = {.kind = VIEW_STORED, .of = v, .let = let};
+    return arena_memdup(w->arena, &stored, sizeof stored);
+}
