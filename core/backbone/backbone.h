@@ -227,6 +227,12 @@ static inline bool bb_is_copy(const struct bb_inst *inst)
 {
     return inst->value != BB_NONE && inst->kind != BB_LOAD && inst->kind != BB_TAKE;
 }
+/* The terms of a value in a coordinate of its region. */
+static inline const struct bb_term *bb_value_terms(const struct backbone *bb, const struct bb_value *v,
+                                                   const struct bb_region_dim *c)
+{
+    return &bb->terms[v->first_term + (c->first_term - bb->values[v->owner].first_term)];
+}
 /* Whether a value is computed, not loaded. */
 static inline bool bb_is_computed(const struct backbone *bb, const struct bb_value *v)
 {

@@ -69,6 +69,8 @@ struct copy_plan {
     uint32_t *makers;
     unsigned n_direct;
     uint32_t *direct;
+    uint32_t owner; /* the plan whose region and copy it shares; its own number: none */
+    uint32_t *as;   /* [logicals] what those of the owner's TAKE are here */
 };
 
 /* Finds what makes the value; false: it cannot be staged. */
@@ -123,6 +125,16 @@ static bool find_copy_logicals(const struct lowering *l, struct copy_plan *plan)
     return true;
 }
 
+/* Finds an earlier TAKE whose copy it shares. */
+static void find_owner(const struct lowering *l, const struct copy_plan *plans, uint32_t number,
+                       struct copy_plan *plan)
+{
+    plan->owner = number;
+    plan->as = ARENA_ARRAY(l->arena, uint32_t, l->n_logicals + 1);
+    for (uint32_t i = 0; i < number && plan->owner == number; i++)
+        if (plans[i].owner == i && stored_shares(l, plans[i].load, plan->load, plan->as)) plan->owner = i;
+}
+
 /* Plans the copies, and counts what they add. */
 static const struct copy_plan *plan_copies(const struct lowering *l, const struct bb_options *o,
                                            struct backbone *bb)
@@ -134,13 +146,14 @@ static const struct copy_plan *plan_copies(const struct lowering *l, const struc
         struct copy_plan *plan = &plans[bb->n_values];
         *plan = (struct copy_plan){.load = i};
         if (!find_makers(l, o, plan) || !find_copy_logicals(l, plan)) continue;
-        bb->n_values++;
-        bb->n_region_dims += plan->n_coordinates;
+        find_owner(l, plans, bb->n_values, plan);
         bb->n_terms += l->insts[i].n_logicals;
+        if (plan->owner != bb->n_values++) continue;
+        bb->n_regions++;
+        bb->n_region_dims += plan->n_coordinates;
         bb->n_insts += plan->n_makers + 1;
         bb->n_logicals += plan->n_coordinates + plan->n_reduced;
     }
-    bb->n_regions = bb->n_values;
     return plans;
 }
 
@@ -180,9 +193,9 @@ static void own_copies(struct bb_inst *copy, const struct copy_plan *plan, uint3
             copy->logicals[copy->n_logicals++] = first + plan->n_coordinates + i;
 }
 
-/* Fills the coordinates of a region, whose terms follow those from `term` on; returns the next one. */
-static uint32_t add_coordinates(struct backbone *bb, const struct bb_region *r, const struct copy_plan *plan,
-                                uint32_t term)
+/* Fills the coordinates of a region, whose terms are those from `term` on. */
+static void add_coordinates(struct backbone *bb, const struct bb_region *r, const struct copy_plan *plan,
+                            uint32_t term)
 {
     for (unsigned i = 0; i < plan->n_coordinates; i++) {
         const struct bb_coordinate *c = &plan->coordinates[i];
@@ -190,7 +203,6 @@ static uint32_t add_coordinates(struct backbone *bb, const struct bb_region *r, 
         for (unsigned t = 0; t < c->n_terms; t++)
             bb->terms[term++] = c->terms[t];
     }
-    return term;
 }
 
 /* The copy of an instruction that makes the value. */
@@ -257,14 +269,43 @@ static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_val
         own_copies(&bb->insts[i], plan, first);
         bb_put_windows(a, bb->logicals, plan->coordinates, plan->n_coordinates, first, &bb->insts[i]);
     }
-    for (unsigned i = 0; i < plan->n_direct; i++)
-        bb->insts[plan->direct[i]].unless = value_id;
 }
 
-static void add_copies(struct backbone *bb, struct arena *a, const struct lowering *l,
+/* Fills a value that has a region of its own; the copies' logicals are numbered from `logical` on. */
+static void add_owner(struct backbone *bb, struct arena *a, const struct copy_plan *plan, uint32_t id,
+                      uint32_t logical)
+{
+    struct bb_value *v = &bb->values[id];
+    struct bb_region *r = &bb->regions[v->region];
+    *r = (struct bb_region){.name = arena_printf(a, "%s.tile", v->name),
+                            .value = id,
+                            .type = bb->insts[v->load].type,
+                            .n_dims = plan->n_coordinates,
+                            .first_region_dim = v->region ? r[-1].first_region_dim + r[-1].n_dims : 0};
+    copy_logicals(bb, a, v, plan, logical);
+    copy_insts(bb, a, v, id, plan, logical);
+    add_coordinates(bb, r, plan, v->first_term);
+}
+
+/* Fills a value that shares the copy of its owner: its terms are the owner's, in its own logicals. */
+static void add_sharer(struct backbone *bb, const struct copy_plan *plan, uint32_t id)
+{
+    struct bb_value *v = &bb->values[id];
+    const struct bb_value *owner = &bb->values[v->owner];
+    v->region = owner->region;
+    v->copy_load = owner->copy_load;
+    v->copy_store = owner->copy_store;
+    bb->insts[v->load].value = id;
+    for (unsigned i = 0; i < bb->insts[v->load].n_logicals; i++) {
+        const struct bb_term *t = &bb->terms[owner->first_term + i];
+        bb->terms[v->first_term + i] = (struct bb_term){plan->as[t->logical], t->coefficient};
+    }
+}
+
+static void add_values(struct backbone *bb, struct arena *a, const struct lowering *l,
                        const struct copy_plan *plans)
 {
-    uint32_t inst = (uint32_t)l->n_insts, logical = (uint32_t)l->n_logicals, region_dim = 0, term = 0;
+    uint32_t inst = (uint32_t)l->n_insts, logical = (uint32_t)l->n_logicals, term = 0, region = 0;
     for (uint32_t id = 0; id < bb->n_values; id++) {
         const struct copy_plan *plan = &plans[id];
         const struct bb_inst *load = &l->insts[plan->load];
@@ -273,17 +314,22 @@ static void add_copies(struct backbone *bb, struct arena *a, const struct loweri
                                            .load = plan->load,
                                            .copy_load = inst,
                                            .copy_store = inst + plan->n_makers,
-                                           .region = id,
+                                           .region = region,
+                                           .owner = plan->owner,
+                                           .first_term = term,
                                            .n_direct = plan->n_direct,
                                            .direct = plan->direct};
-        bb->regions[id] = (struct bb_region){arena_printf(a, "%s.tile", name), id, load->type,
-                                             plan->n_coordinates, region_dim};
-        copy_logicals(bb, a, &bb->values[id], plan, logical);
-        copy_insts(bb, a, &bb->values[id], id, plan, logical);
-        term = add_coordinates(bb, &bb->regions[id], plan, term);
-        region_dim += plan->n_coordinates;
+        term += load->n_logicals;
+        for (unsigned i = 0; i < plan->n_direct; i++)
+            bb->insts[plan->direct[i]].unless = id;
+        if (plan->owner != id) {
+            add_sharer(bb, plan, id);
+            continue;
+        }
+        add_owner(bb, a, plan, id, logical);
         logical += plan->n_coordinates + plan->n_reduced;
         inst += plan->n_makers + 1;
+        region++;
     }
 }
 
@@ -444,7 +490,7 @@ struct backbone *bb_build(const struct lowering *l, const struct bb_options *opt
     copy_main(bb, l);
     number_all_data(bb, a, l);
     bb_mark_split(bb);
-    add_copies(bb, a, l, plans);
+    add_values(bb, a, l, plans);
     drop_takes(bb);
     for (unsigned i = 0; i < bb->n_logicals; i++)
         list_spans(a, &bb->logicals[i], &o);

@@ -19,8 +19,8 @@ static void add_term(const struct instance *in, uint32_t value, const struct bb_
 {
     const struct backbone *bb = in->bb;
     const struct bb_logical *l = &bb->logicals[t->logical];
-    const char *region = bb->regions[bb->values[value].region].name;
-    uint32_t x = gpu_add_term(in->data, arena_printf(in->scratch, "%s.%s", region, l->name));
+    uint32_t x =
+        gpu_add_term(in->data, arena_printf(in->scratch, "%s.tile.%s", bb->values[value].name, l->name));
     int64_t cuts[BB_MAX_LEVELS + 1];
     for (unsigned i = 0; i <= l->n_levels; i++)
         cuts[i] = i;
@@ -54,29 +54,29 @@ static void add_coordinate(const struct instance *in, uint32_t value, unsigned p
         gpu_put_inner_tiles(in->data, c, bb->logicals[copy].first_tile + i);
 }
 
-/* The term of a region that is a logical of its load, and the coordinate that it is in. */
-static uint32_t term_of(const struct backbone *bb, const struct bb_region *r, uint32_t logical,
+/* The term of a value that is a logical of its load, and the coordinate that it is in. */
+static uint32_t term_of(const struct backbone *bb, const struct bb_value *v, uint32_t logical,
                         uint32_t *coordinate)
 {
-    const struct bb_region_dim *c = &bb->region_dims[r->first_region_dim];
-    uint32_t x = c->first_term;
-    while (bb->terms[x].logical != logical)
-        x++;
-    while (x >= c->first_term + c->n_terms)
+    const struct bb_region_dim *c = &bb->region_dims[bb->regions[v->region].first_region_dim];
+    uint32_t place = 0, first = c->first_term;
+    while (bb->terms[v->first_term + place].logical != logical)
+        place++;
+    while (first + place >= c->first_term + c->n_terms)
         c++;
     *coordinate = c->first_term;
-    return x;
+    return v->first_term + place;
 }
 
 /* The dimensions of the load: which term each moves along. */
 static void add_load_dims(const struct instance *in, uint32_t value)
 {
     const struct backbone *bb = in->bb;
-    const struct bb_region *region = &bb->regions[bb->values[value].region];
-    const struct bb_inst *load = &bb->insts[bb->values[value].load];
+    const struct bb_value *v = &bb->values[value];
+    const struct bb_inst *load = &bb->insts[v->load];
     for (uint32_t d = load->first_dim; d < load->first_dim + load->n_dims; d++) {
         uint32_t s = statement(in, d), coordinate;
-        uint32_t x = term_of(bb, region, dim_logical(bb, d), &coordinate);
+        uint32_t x = term_of(bb, v, dim_logical(bb, d), &coordinate);
         gpu_put_staged_dim(in->data, s);
         gpu_set_coordinate(in->data, s, coordinate);
         gpu_set_term(in->data, s, x);
@@ -132,16 +132,17 @@ static void add_latent_lists(const struct instance *in, uint32_t value)
 {
     const struct backbone *bb = in->bb;
     const struct bb_value *v = &bb->values[value];
+    bool shares = v->owner != value;
     unsigned n_terms = bb->insts[v->load].n_logicals, n = 0;
     int64_t *list = ARENA_ARRAY(in->scratch, int64_t, n_terms + bb->n_tiles + bb->n_insts + 1);
     for (unsigned i = 0; i < n_terms; i++)
-        list[i] = coordinate_object(bb, bb->regions[v->region].first_region_dim) + i;
+        list[i] = v->first_term + i;
     gpu_set_terms(in->data, value, list, n_terms);
-    for (uint32_t t = 0; t < bb->n_tiles; t++)
+    for (uint32_t t = 0; t < bb->n_tiles && !shares; t++)
         if (is_copy_tile(bb, v, t)) list[n++] = t;
     gpu_set_copy_tiles(in->data, value, list, n);
     n = 0;
-    for (uint32_t i = v->copy_load; i <= v->copy_store; i++)
+    for (uint32_t i = v->copy_load; i <= v->copy_store && !shares; i++)
         list[n++] = i;
     gpu_set_copies(in->data, value, list, n);
 }
@@ -177,7 +178,7 @@ static void add_direct(const struct instance *in, uint32_t value)
         if (n) gpu_put_direct_tiles(in->data, value, t);
         if (n && is_direct_only(bb, value, bb->tiles[t].logical)) gpu_put_only_direct(in->data, value, t);
     }
-    for (uint32_t l = 0; l < bb->n_logicals; l++)
+    for (uint32_t l = 0; l < bb->n_logicals && v->owner == value; l++)
         if (bb->logicals[l].region == v->region && bb->logicals[l].coordinate == BB_NONE)
             gpu_put_inside(in->data, value, l);
     for (uint32_t w = 0; w < bb->n_values; w++)
@@ -197,27 +198,50 @@ static void add_pads(const struct instance *in, uint32_t region)
     gpu_set_pads(in->data, region, list, n);
 }
 
+/* A region, its coordinates and the copy that fills it. */
+static void add_region(const struct instance *in, uint32_t value)
+{
+    const struct backbone *bb = in->bb;
+    const struct bb_value *v = &bb->values[value];
+    uint32_t region = gpu_add_region(in->data, bb->regions[v->region].name);
+    gpu_set_element_bytes(in->data, region, scalar_type_bytes(bb->regions[region].type));
+    if (bb_is_computed(bb, v)) gpu_set_computes(in->data, region, true);
+    add_pads(in, region);
+    for (unsigned i = 0; i < bb->regions[region].n_dims; i++)
+        add_coordinate(in, value, i);
+    add_store_dims(in, value);
+    for (uint32_t i = v->copy_load; i <= v->copy_store; i++)
+        add_copy(in, value, i);
+}
+
+/* A value that reads the region of another one. */
+static void add_sharer(const struct instance *in, uint32_t value)
+{
+    const struct backbone *bb = in->bb;
+    const struct bb_value *v = &bb->values[value];
+    gpu_set_owner(in->data, value, v->owner);
+    for (unsigned i = 0; i < bb->insts[v->load].n_logicals; i++) {
+        add_term(in, value, &bb->terms[v->first_term + i]);
+        gpu_set_shared(in->data, v->first_term + i, bb->values[v->owner].first_term + i);
+    }
+}
+
 void bb_instance_staging(const struct instance *in)
 {
     const struct backbone *bb = in->bb;
     for (uint32_t v = 0; v < bb->n_values; v++) {
         const struct bb_value *value = &bb->values[v];
         gpu_add_value(in->data, value->name);
-        uint32_t region = gpu_add_region(in->data, bb->regions[value->region].name);
-        gpu_set_element_bytes(in->data, region, scalar_type_bytes(bb->regions[region].type));
-        add_pads(in, region);
-        gpu_set_region(in->data, v, region);
+        if (value->owner == v)
+            add_region(in, v);
+        else
+            add_sharer(in, v);
+        gpu_set_region(in->data, v, value->region);
         gpu_set_load(in->data, v, value->load);
         gpu_set_copy_store(in->data, v, value->copy_store);
-        for (unsigned i = 0; i < bb->regions[region].n_dims; i++)
-            add_coordinate(in, v, i);
         add_load_dims(in, v);
-        add_store_dims(in, v);
-        for (uint32_t i = value->copy_load; i <= value->copy_store; i++)
-            add_copy(in, v, i);
         add_latent_lists(in, v);
         if (bb_is_computed(bb, value)) add_direct(in, v);
-        if (bb_is_computed(bb, value)) gpu_set_computes(in->data, region, true);
     }
     add_repeating(in);
 }

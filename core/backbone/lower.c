@@ -213,7 +213,7 @@ static struct bb_flat computed_value(struct lowering *l, const struct tree *t, s
 static uint32_t take_inst(struct lowering *l, const struct tree *t, struct source_pos at)
 {
     for (uint32_t i = 0; i < l->n_insts; i++)
-        if (l->insts[i].kind == BB_TAKE && view_same(t->args[0], l->takes[i])) return i;
+        if (l->insts[i].kind == BB_TAKE && view_same(t->args[0], l->takes[i]->args[0])) return i;
     struct bb_flat f = computed_value(l, t->args[0], at);
     if (l->failed) return BB_NONE;
     struct bb_inst take = bb_lower_inst(l, BB_TAKE, "", t->type);
@@ -226,7 +226,7 @@ static uint32_t take_inst(struct lowering *l, const struct tree *t, struct sourc
     bb_lower_own_operands(l, &take, at);
     if (l->failed) return BB_NONE;
     l->takes = arena_grow(l->arena, l->takes, &l->cap_takes, l->n_insts + 1, sizeof *l->takes);
-    l->takes[l->n_insts] = t->args[0];
+    l->takes[l->n_insts] = t;
     return bb_lower_push(l, &take);
 }
 

@@ -25,7 +25,7 @@ struct lowering {
     struct bb_logical *logicals;
     struct bb_inst *insts;
     size_t cap_takes;
-    const struct tree **takes; /* of each TAKE: what it is */
+    const struct tree **takes; /* of each TAKE: the STORED that it is */
     struct bb_buffer *buffers; /* one an array of the program */
     struct bb_overwrite *overwrites;
     unsigned n_stored;   /* scalars that an element of the outputs has, at most */

@@ -17,7 +17,9 @@ struct bb_value {
     uint32_t load;                  /* the LOAD or TAKE */
     uint32_t copy_load, copy_store; /* first and last instruction of the copy */
     uint32_t region;
-    unsigned n_direct; /* of a TAKE: instructions that make it where it is read, and nothing else */
+    uint32_t owner;      /* the value whose copy fills the region: itself, or one with another TAKE */
+    uint32_t first_term; /* of its own logicals, in the order of the owner's */
+    unsigned n_direct;   /* of a TAKE: instructions that make it where it is read, and nothing else */
     const uint32_t *direct;
 };
 

@@ -101,6 +101,54 @@ unsigned stored_direct(const struct lowering *l, uint32_t take, const uint32_t *
     return left;
 }
 
+/* ---- several takes ---- */
+
+static bool is_plain(const struct index_expr *x)
+{
+    return x->n_terms == 1 && x->constant == 0 && x->terms[0].coefficient == 1 &&
+           x->terms[0].atom.kind == INDEX_VAR;
+}
+
+/* Notes that a logical of the first take is `to` of the other; false: it is another one already, or they
+ * differ in length. */
+static bool match(const struct lowering *l, uint32_t from, uint32_t to, uint32_t *as)
+{
+    if (as[from] != from && as[from] != to) return false;
+    as[from] = to;
+    return l->logicals[from].extent == l->logicals[to].extent;
+}
+
+static bool same_axes(const struct lowering *l, const struct bb_inst *x, const struct bb_inst *y,
+                      const uint32_t *as)
+{
+    const struct index_expr **by = ARENA_ARRAY(l->arena, const struct index_expr *, l->n_logicals + 1);
+    bool same = true;
+    for (uint32_t v = 0; v < l->n_logicals; v++)
+        if (as[v] != v) by[v] = index_var(l->arena, as[v], l->logicals[v].extent);
+    for (unsigned k = 0; same && k < x->n_axes; k++) {
+        const struct index_expr *axis = index_substitute(l->arena, x->axes[k], by, (uint32_t)l->n_logicals);
+        same = !index_compare(axis, y->axes[k]);
+    }
+    return same;
+}
+
+bool stored_shares(const struct lowering *l, uint32_t first, uint32_t other, uint32_t *as)
+{
+    const struct bb_inst *x = &l->insts[first], *y = &l->insts[other];
+    if (x->kind != BB_TAKE || y->kind != BB_TAKE || first == other) return false;
+    const struct tree *a = l->takes[first], *b = l->takes[other];
+    bool shares = a->of_array == b->of_array && a->part == b->part && x->n_axes == y->n_axes &&
+                  x->n_logicals == y->n_logicals;
+    for (uint32_t v = 0; v < l->n_logicals; v++)
+        as[v] = v;
+    for (unsigned k = 0; shares && k < x->n_axes; k++)
+        if (is_plain(x->axes[k]) && is_plain(y->axes[k]))
+            shares = match(l, x->axes[k]->terms[0].atom.var, y->axes[k]->terms[0].atom.var, as);
+    for (unsigned i = 0; shares && i < x->n_logicals; i++)
+        shares = bb_owns(y, as[x->logicals[i]]);
+    return shares && same_axes(l, x, y, as);
+}
+
 /* ---- what is worth it ---- */
 
 static bool takes_long(const struct bb_inst *inst)
@@ -141,7 +189,10 @@ static bool has_window(const struct lowering *l, const struct bb_inst *take, con
 static bool is_shared(const struct lowering *l, uint32_t take)
 {
     const struct bb_inst *own = &l->insts[take];
+    uint32_t *as = ARENA_ARRAY(l->arena, uint32_t, l->n_logicals + 1);
     bool shared = false;
+    for (uint32_t i = 0; i < l->n_insts && !shared; i++)
+        shared = stored_shares(l, take, i, as);
     for (uint32_t i = 0; i < l->n_insts; i++)
         for (unsigned j = 0; reads(&l->insts[i], take) && j < l->insts[i].n_logicals; j++)
             shared = shared || !bb_owns(own, l->insts[i].logicals[j]);

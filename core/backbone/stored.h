@@ -8,13 +8,19 @@
  * mad), in registers; staged, a copy of these computes a tile of t in local or global memory, which the TAKE
  * reads:
  *
- *     t.copy.A.load  t.copy.B.load  t.copy.init  t.copy.mad  t.copy.store      in t.copy.m, t.copy.l,
- * t.copy.k
+ *     t.copy.A.load  t.copy.B.load  t.copy.init  t.copy.mad  t.copy.store
  *
  * A value is worth that if it is a reduction, is made of several elements, or takes long to compute, and if
  * several of its readers' iterations share it: they have a logical that it lacks, or windows of it overlap.
- * A value inside another one is not staged twice: of both the inner one is taken. Internal to core/backbone.
- */
+ * A value inside another one is not staged twice: of both the inner one is taken.
+ *
+ * Several TAKEs may read one region, of an array that is read at several logicals:
+ *
+ *     let s = map(fun k -> dot(q, k), K) in                s.take(i, j) of the maximum, s_2.take(i, j_2) of
+ * the sum let m = reduce(max, lowest, s) in sum(map(fun x -> exp(x - m), s))
+ *
+ * s_2 is a value that shares the region and the copy of s, its *owner*. Where they differ, j and j_2, all is
+ * staged. Internal to core/backbone. */
 #ifndef THRESH_BACKBONE_STORED_H
 #define THRESH_BACKBONE_STORED_H
 
@@ -41,6 +47,9 @@ struct stored_names stored_choose(const struct lowering *l);
 /* What makes the value of a TAKE, ascending: all instructions that it needs, [n_insts] at most. Returns their
  * number; 0: they cannot be copied (scans, indices by data, arrays that are updated, other TAKEs). */
 unsigned stored_makers(const struct lowering *l, uint32_t take, uint32_t *out);
+/* Whether two TAKEs read one array, and the same elements if logicals of the first are replaced: as[l] stands
+ * for logical l. */
+bool stored_shares(const struct lowering *l, uint32_t first, uint32_t other, uint32_t *as);
 /* Those of the makers that nothing else needs; returns their number. */
 unsigned stored_direct(const struct lowering *l, uint32_t take, const uint32_t *makers, unsigned n,
                        uint32_t *out);

@@ -74,7 +74,7 @@ static const struct view *lookup(struct viewer *w, const struct view_env *env, c
     while (env && env->param != p)
         env = env->next;
     CHECK(env);
-    if (!*env->value) *env->value = view_stored(w, view_eval(w, env->lazy, env->next), p);
+    if (!*env->value) *env->value = view_stored(w, view_eval(w, env->lazy, env->next), env);
     return *env->value;
 }
 

@@ -35,12 +35,13 @@ struct tree {
     unsigned n_axes; /* LOAD, STORED: the index in each dimension of the array, outermost first */
     const struct index_expr *const *axes;
     const struct lift_param *let; /* STORED */
+    const void *of_array;         /* STORED: one for each array that a `let` makes; part: its component */
     unsigned n_guards;            /* LOAD, SELECT */
     const struct index_guard *guards;
     enum scalar_op op;
     const struct tree *args[SCALAR_MAX_ARITY];
     struct reduction *reduction; /* ACC: whose; REDUCE */
-    unsigned part;               /* ACC, REDUCE: which scalar of its tuple; 0 if it is no tuple */
+    unsigned part;               /* ACC, REDUCE, STORED: which scalar of its tuple; 0 if it is no tuple */
 };
 
 /* A reduction to a few scalars, lowered when its first reader is. If the accumulator has arrays in it, the
@@ -127,8 +128,9 @@ struct view {
     const struct lift_lambda *fun;
     const struct view_env *env;
     const struct lift_expr *expr;
-    const struct lift_param *let;
-    struct reduction *reduction; /* SCAN: that of each element, but for its index */
+    const struct lift_param *let; /* STORED */
+    const void *of_array;         /* STORED */
+    struct reduction *reduction;  /* SCAN: that of each element, but for its index */
     struct reduced reduced;
     struct index_guard guard;
     const struct view *plain, *no;
@@ -198,9 +200,10 @@ const struct view_env *view_bind(struct viewer *w, const struct view_env *env, c
 const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
 /* Element i of an array. */
 const struct view *view_get(struct viewer *w, const struct view *v, const struct index_expr *i);
-/* Element i of an array that a `let` names (view_stored.c), and the array itself: v, or v as VIEW_STORED. */
+/* Element i of an array that a `let` names (view_stored.c), and the array that env binds: v, or v as
+ * VIEW_STORED. */
 const struct view *view_stored_element(struct viewer *w, const struct view *v, const struct index_expr *i);
-const struct view *view_stored(struct viewer *w, const struct view *v, const struct lift_param *let);
+const struct view *view_stored(struct viewer *w, const struct view *v, const struct view_env *env);
 /* The join that an array is, or that it is a map, zip or component of; NULL if there is none, or if it joins
  * what was split: then one index does for both. */
 const struct view *view_joined(const struct view *v);

@@ -10,6 +10,8 @@
 
 #include "core/base/arena.h"
 
+enum { MOST_PARTS = 64 /* of a tuple: numbers of components of components differ */ };
+
 static bool is_named(const struct stored_names *names, const struct lift_param *let)
 {
     bool named = names && names->all;
@@ -34,6 +36,8 @@ static const struct tree *marked(struct viewer *w, const struct view *array, con
                        .type = of->type,
                        .args = {of},
                        .let = array->let,
+                       .of_array = array->of_array,
+                       .part = array->index,
                        .n_axes = array->place.n_axes,
                        .axes = array->place.axes};
     return t;
@@ -51,11 +55,15 @@ static const struct view *mark(struct viewer *w, const struct view *array, const
         return v;
     case VIEW_TUPLE:
         v->parts = arena_alloc(w->arena, (v->n_parts + 1) * sizeof *v->parts);
-        for (unsigned i = 0; i < v->n_parts; i++)
-            v->parts[i] = mark(w, array, element->parts[i]);
+        for (unsigned i = 0; i < v->n_parts; i++) {
+            struct view part = *array;
+            part.index = array->index * MOST_PARTS + i + 1;
+            v->parts[i] = mark(w, &part, element->parts[i]);
+        }
         return v;
     default:
-        *v = (struct view){.kind = VIEW_STORED, .of = element, .let = array->let, .place = array->place};
+        *v = *array;
+        v->of = element;
         return v;
     }
 }
@@ -71,10 +79,10 @@ const struct view *view_stored_element(struct viewer *w, const struct view *v, c
     return mark(w, &array, view_get(w, v->of, i));
 }
 
-const struct view *view_stored(struct viewer *w, const struct view *v, const struct lift_param *let)
+const struct view *view_stored(struct viewer *w, const struct view *v, const struct view_env *env)
 {
     bool array = v->kind != VIEW_SCALAR && v->kind != VIEW_TUPLE && v->kind != VIEW_NOTHING;
-    if (!array || !is_named(w->names, let)) return v;
-    struct view stored = {.kind = VIEW_STORED, .of = v, .let = let};
+    if (!array || !is_named(w->names, env->param)) return v;
+    struct view stored = {.kind = VIEW_STORED, .of = v, .let = env->param, .of_array = env->value};
     return arena_memdup(w->arena, &stored, sizeof stored);
 }

@@ -100,7 +100,7 @@ static void collect(struct cg_program *p, struct site *s)
 {
     for (uint32_t v = 0; v < p->bb->n_values; v++) {
         const struct bb_value *value = &p->bb->values[v];
-        if (!p->regions[value->region].used) continue;
+        if (!p->c->staged[v]) continue;
         struct cg_node *store = p->inst_node[value->copy_store], *load = p->inst_node[value->load];
         if (cg_staged_loop(p, value)) {
             collect_ahead(p, s, value);

@@ -67,7 +67,7 @@ static int64_t coordinate_extent(const struct cg_program *p, const struct bb_val
 {
     int64_t extent = 1;
     for (unsigned i = 0; i < c->n_terms; i++) {
-        const struct bb_term *t = &p->bb->terms[c->first_term + i];
+        const struct bb_term *t = &bb_value_terms(p->bb, v, c)[i];
         int64_t inside = inside_extent(p, v, t->logical);
         if (!inside) return 0;
         extent += t->coefficient * (inside - 1);
@@ -129,6 +129,18 @@ static const char *check_copy(const struct cg_program *p, const struct bb_value 
     return NULL;
 }
 
+/* A value that reads the region of another one has the same elements of it. */
+static const char *check_sharer(const struct cg_program *p, const struct bb_value *v)
+{
+    const struct bb_region *of = &p->bb->regions[v->region];
+    if (!p->c->staged[v->owner]) return "a staged value without its copy";
+    for (unsigned j = 0; j < of->n_dims; j++)
+        if (coordinate_extent(p, v, &p->bb->region_dims[of->first_region_dim + j]) !=
+            p->regions[v->region].extent[j])
+            return "a copy does not cover its region";
+    return NULL;
+}
+
 static const char *place_region(struct cg_program *p, const struct bb_value *v)
 {
     struct cg_region *r = &p->regions[v->region];
@@ -138,6 +150,7 @@ static const char *place_region(struct cg_program *p, const struct bb_value *v)
     }
     const struct bb_region *of = &p->bb->regions[v->region];
     const struct bb_inst *store = &p->bb->insts[v->copy_store];
+    if (v != &p->bb->values[v->owner]) return check_sharer(p, v);
     r->used = true;
     r->space = (enum bb_mem_space)p->c->mem_space[v->region];
     r->n_dims = of->n_dims;
@@ -163,7 +176,7 @@ static const struct index_expr *load_coordinate(struct cg_program *p, const stru
 {
     const struct index_expr *sum = index_constant(p->arena, 0);
     for (unsigned i = 0; i < c->n_terms; i++) {
-        const struct bb_term *t = &p->bb->terms[c->first_term + i];
+        const struct bb_term *t = &bb_value_terms(p->bb, v, c)[i];
         const struct index_expr *x = logical_index(p, v->load, t->logical, part, p->inst_node[v->copy_store]);
         sum = index_add(p->arena, sum, index_scale(p->arena, x, t->coefficient));
     }

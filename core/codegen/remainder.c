@@ -242,10 +242,11 @@ static bool is_in_window(const struct cg_program *p, uint32_t load, uint32_t log
     const struct bb_inst *in = &p->bb->insts[load];
     bool in_window = false;
     if (in->value == BB_NONE || !p->c->staged[in->value]) return false;
-    const struct bb_region *r = &p->bb->regions[p->bb->values[in->value].region];
+    const struct bb_value *v = &p->bb->values[in->value];
+    const struct bb_region *r = &p->bb->regions[v->region];
     for (unsigned j = 0; j < r->n_dims; j++) {
         const struct bb_region_dim *c = &p->bb->region_dims[r->first_region_dim + j];
-        in_window |= c->n_terms > 1 && bb_has_term(&p->bb->terms[c->first_term], c->n_terms, logical);
+        in_window |= c->n_terms > 1 && bb_has_term(bb_value_terms(p->bb, v, c), c->n_terms, logical);
     }
     return in_window;
 }

@@ -111,7 +111,9 @@ static void stageable(struct backbone *bb, struct arena *a, const char *name, ui
                                       .load = id,
                                       .copy_load = bb->n_insts - 2,
                                       .copy_store = bb->n_insts - 1,
-                                      .region = bb->n_regions};
+                                      .region = bb->n_regions,
+                                      .owner = v,
+                                      .first_term = bb->n_terms - 2};
     bb->regions[bb->n_regions++] =
         (struct bb_region){arena_printf(a, "%s.tile", name), v, SCALAR_FLOAT, 2, bb->n_region_dims};
     bb->n_region_dims += 2;

@@ -88,3 +88,16 @@ Test(stored, a_component_of_a_tuple)
         "transpose(A))\n",
         "M=8,N=12", "both", 30);
 }
+
+/* The scores of attention are read by a maximum, a sum and an output, each in a dimension of its own; two of
+ * them share what the copy of the first one computes. */
+Test(stored, an_array_with_three_readers)
+{
+    check_staged(
+        "size N, M, D\ninput Q: [[float]D]N\ninput K: [[float]D]M\ninput V: [[float]D]M\n"
+        "output map(fun q -> let s = map(fun k -> dot(q, k), K) in\n"
+        "                    let m = reduce(max, -1000.0, s) in\n"
+        "                    let z = sum(map(fun x -> x - m, s)) in\n"
+        "  map(fun column -> sum(map(fun (x, v) -> (x - m + z) * v, zip(s, column))), transpose(V)), Q)\n",
+        "N=4,M=6,D=4", "s_3", 30);
+}
