@@ -298,7 +298,9 @@ static json_t *value_json(const struct portrait *p, uint32_t value)
     bool staged = p->c->staged[value];
     json_t *copy = json_array();
     struct strbuf line = {0};
-    if (!staged) {
+    if (staged && v->owner != value) {
+        strbuf_printf(&line, "staged in the tile of %s", p->bb->values[v->owner].name);
+    } else if (!staged) {
         bool computed = bb_is_computed(p->bb, v);
         strbuf_printf(&line, "not staged: %s",
                       computed ? "computed where it is read" : meaning_of(GPU_CHOICE_STAGED, GPU_STAGED_NO));
@@ -317,9 +319,10 @@ static json_t *value_json(const struct portrait *p, uint32_t value)
         if (in_matrices(p, value)) strbuf_add(&line, ", multiplied in matrices by bundles of 32 work-items");
     }
     const struct bb_inst *store = &p->bb->insts[v->copy_store];
-    for (unsigned i = 0; staged && i < store->n_logicals; i++)
+    bool own = staged && v->owner == value;
+    for (unsigned i = 0; own && i < store->n_logicals; i++)
         json_array_append_new(copy, dimension_json(p, store->logicals[i]));
-    for (uint32_t l = 0; staged && l < p->bb->n_logicals; l++)
+    for (uint32_t l = 0; own && l < p->bb->n_logicals; l++)
         if (p->bb->logicals[l].region == v->region && p->bb->logicals[l].coordinate == BB_NONE)
             json_array_append_new(copy, dimension_json(p, l));
     return json_pack("{s:s,s:b,s:o,s:o}", "name", v->name, "staged", (int)staged, "line", take_line(&line),
@@ -330,7 +333,7 @@ static json_t *values_json(const struct portrait *p)
 {
     json_t *list = json_array();
     for (uint32_t v = 0; v < p->bb->n_values; v++)
-        json_array_append_new(list, value_json(p, v));
+        if (p->c->live[p->bb->values[v].load]) json_array_append_new(list, value_json(p, v));
     return list;
 }
 
