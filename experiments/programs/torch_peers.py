@@ -7,6 +7,8 @@ divided by the calls. Inputs are uniform in [-1, 1], TF32 is off.
 
     copy:BYTES             a copy on the device that reads and writes BYTES together
     matmul:M,N,K  half_matmul:M,N,K (of half numbers)  gemv:M,N  dot:N  sum:N  argmax:M,N  softmax:M,N  layer_norm:M,N
+    attention:N,M,D        N queries, M keys and values of D, not scaled: PyTorch's fused one
+    attention_parts:N,M,D  the same as matmul, softmax, matmul
     conv:BATCH,IN,OUT,HW   a convolution of 3 x 3 with padding 1; conv_nhwc: the same in the layout "channels last"
     own:FOLDER             the kernel that `thresh tune --out FOLDER` found (own_kernel.py), launched and timed like the others
 """
@@ -72,6 +74,16 @@ def layer_norm(m, n):
     return lambda: torch.nn.functional.layer_norm(x, (n,), gain, bias)
 
 
+def attention(n, m, d):
+    q, k, v = (uniform(1, 1, rows, d) for rows in (n, m, m))
+    return lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=1.0)
+
+
+def attention_parts(n, m, d):
+    q, k, v = uniform(n, d), uniform(m, d), uniform(m, d)
+    return lambda: torch.softmax(q @ k.T, dim=1) @ v
+
+
 def conv(batch, inputs, outputs, size, layout=torch.contiguous_format):
     x = uniform(batch, inputs, size, size).to(memory_format=layout)
     w = uniform(outputs, inputs, 3, 3).to(memory_format=layout)
@@ -83,7 +95,8 @@ def conv_nhwc(*sizes):
 
 
 PEERS = {"copy": copy, "matmul": matmul, "half_matmul": half_matmul, "gemv": gemv, "dot": dot, "sum": total, "argmax": argmax,
-         "softmax": softmax, "layer_norm": layer_norm, "conv": conv, "conv_nhwc": conv_nhwc}
+         "softmax": softmax, "layer_norm": layer_norm, "attention": attention,
+         "attention_parts": attention_parts, "conv": conv, "conv_nhwc": conv_nhwc}
 
 
 def time_ns(call):
