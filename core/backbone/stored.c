@@ -106,7 +106,7 @@ unsigned stored_direct(const struct lowering *l, uint32_t take, const uint32_t *
 static bool is_plain(const struct index_expr *x)
 {
     return x->n_terms == 1 && x->constant == 0 && x->terms[0].coefficient == 1 &&
-           x->terms[0].atom.kind == INDEX_VAR;
+           x->terms[0].atom.kind == INDEX_VAR && x->terms[0].atom.var < VIEW_DATUM;
 }
 
 /* Notes that a logical of the first take is `to` of the other; false: it is another one already, or they
