@@ -75,6 +75,14 @@ struct evaluator {
     struct eval_caller caller; /* stop_fd -1: none, or it has ended everything */
 };
 
+/* ---- evaluate.c ---- */
+
+/* Runners where the user names no number: on a GPU one for each core, if half of the machine's memory has
+ * AGENT_MEMORY_LEAST_MIB for each, but AGENT_RUNNERS_GPU at least. */
+unsigned evaluate_default_runners(bool gpu, unsigned cores, long memory_mib);
+
+/* ---- evaluate_slots.c: queues ---- */
+
 void evaluate_push(struct queue *q, struct pending *j);
 struct pending *evaluate_pop(struct queue *q); /* NULL: empty */
 
@@ -101,6 +109,8 @@ enum evaluate_end {
     END_MEMORY    /* it takes more than it may */
 };
 
+/* Memory of the machine, or of the container, MiB. */
+long evaluate_machine_mib(void);
 /* The evaluator's limits, from the machine's memory and the number of runners. */
 void evaluate_limit(struct evaluator *ev);
 /* The runner is forked; is ready for jobs; has begun to build; is given the device, or has shown a sign of

@@ -347,6 +347,21 @@ Test(agent_evaluate, the_caller_of_a_long_wait_shows_that_it_is_alive, .timeout 
     evaluator_free(ev);
 }
 
+Test(agent_evaluate, default_runners_depend_on_cores_and_memory)
+{
+    static const struct {
+        bool gpu;
+        unsigned cores;
+        long memory_mib;
+        unsigned runners;
+    } cases[] = {{false, 16, 1 << 17, 2}, {true, 16, 1 << 17, 16}, {true, 8, 1 << 17, 8},
+                 {true, 2, 1 << 17, 4},   {true, 16, 16384, 8},    {true, 16, 2048, 4},
+                 {true, 16, 0, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        cr_expect_eq(evaluate_default_runners(cases[i].gpu, cases[i].cores, cases[i].memory_mib),
+                     cases[i].runners, "case %zu", i);
+}
+
 /* Each runner has the input twice and the output between its zones. */
 Test(agent_evaluate, no_more_runners_than_the_memory_takes)
 {
