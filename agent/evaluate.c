@@ -268,13 +268,6 @@ double evaluator_processor_ms(const struct evaluator *ev)
 
 /* ---- life ---- */
 
-static bool any_ready(const struct evaluator *ev)
-{
-    for (unsigned i = 0; i < ev->n_slots; i++)
-        if (ev->slots[i].state != STARTING) return true;
-    return false;
-}
-
 static double transfer_ms(const struct verify_task *t)
 {
     double bytes = 0;
@@ -309,9 +302,10 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     ev->n_slots = fitting(dev, ev->task, runners_on(dev, runners));
     evaluate_limit(ev);
     if (!ev->note[0]) confine_refuses(ev->note, sizeof ev->note);
-    for (unsigned i = 0; i < ev->n_slots && !ev->lost; i++)
-        evaluate_start_runner(ev, &ev->slots[i]);
-    while (!any_ready(ev) && !ev->lost)
+    for (unsigned i = 0; i < ev->n_slots; i++)
+        ev->slots[i].fd = -1;
+    evaluate_start_more(ev);
+    while (!evaluate_any_ready(ev) && !ev->lost)
         evaluate_step(ev, -1);
     if (!ev->lost) return ev;
     diag_plain(d, "%s: %s", dev->name, ev->start_error);

@@ -378,6 +378,21 @@ Test(agent_evaluate, no_more_runners_than_the_memory_takes)
     }
 }
 
+/* What waits for the first runner, as the reference does, does not wait for the others. */
+Test(agent_evaluate, the_first_runner_starts_alone_and_then_a_few_at_a_time)
+{
+    struct evaluator *ev = evaluate_start(AGENT_STARTS + 2);
+    cr_expect_eq(ev->n_begun, 1 + AGENT_STARTS, "%u", ev->n_begun);
+    cr_expect_eq(ev->slots[0].state, IDLE);
+    for (unsigned i = 1; i < ev->n_slots; i++)
+        cr_expect_eq(ev->slots[i].state, STARTING, "%u", i);
+    evaluate_expect(ev, evaluate_good, 0, EVAL_OK);
+    while (ev->n_begun < ev->n_slots)
+        evaluate_step(ev, -1);
+    evaluate_kill_idle(ev, ev->n_slots - 1);
+    evaluator_free(ev);
+}
+
 /* The last of the runners is tried three times, the others do without those that do not start. */
 Test(agent_evaluate, a_runner_that_does_not_start_is_done_without)
 {
