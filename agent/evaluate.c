@@ -196,17 +196,25 @@ void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kerne
     device_lock_release(ev->lock);
 }
 
+unsigned evaluate_default_runners(bool gpu, unsigned cores, long memory_mib)
+{
+    long n = cores, most = memory_mib / 2 / AGENT_MEMORY_LEAST_MIB;
+    if (!gpu) return AGENT_RUNNERS_CPU;
+    if (n > most) n = most;
+    return n > AGENT_RUNNERS_GPU ? (unsigned)n : AGENT_RUNNERS_GPU;
+}
+
 static unsigned runners_on(const struct device *dev, unsigned wanted)
 {
-    unsigned half = cores_available() / 2, gpu = half > AGENT_RUNNERS_GPU ? half : AGENT_RUNNERS_GPU;
-    unsigned n = wanted ? wanted : dev->gpu ? gpu : AGENT_RUNNERS_CPU;
+    unsigned n =
+        wanted ? wanted : evaluate_default_runners(dev->gpu, cores_available(), evaluate_machine_mib());
     return n < AGENT_RUNNERS_MOST ? n : AGENT_RUNNERS_MOST;
 }
 
 /* So many of the runners as the device's memory takes, where it is known; one is tried in any case. */
 static unsigned fitting(const struct device *dev, const struct verify_task *t, unsigned runners)
 {
-    int64_t bytes = 0;
+    int64_t bytes = dev->gpu ? (int64_t)AGENT_CONTEXT_MIB << 20 : 0;
     for (unsigned i = 0; i < t->n_buffers; i++)
         bytes += runner_bytes((int64_t)t->buffers[i].bytes, verify_is_input(&t->buffers[i]),
                               t->buffers[i].output, t->n_sets);
@@ -260,13 +268,6 @@ double evaluator_processor_ms(const struct evaluator *ev)
 
 /* ---- life ---- */
 
-static bool any_ready(const struct evaluator *ev)
-{
-    for (unsigned i = 0; i < ev->n_slots; i++)
-        if (ev->slots[i].state != STARTING) return true;
-    return false;
-}
-
 static double transfer_ms(const struct verify_task *t)
 {
     double bytes = 0;
@@ -301,9 +302,10 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     ev->n_slots = fitting(dev, ev->task, runners_on(dev, runners));
     evaluate_limit(ev);
     if (!ev->note[0]) confine_refuses(ev->note, sizeof ev->note);
-    for (unsigned i = 0; i < ev->n_slots && !ev->lost; i++)
-        evaluate_start_runner(ev, &ev->slots[i]);
-    while (!any_ready(ev) && !ev->lost)
+    for (unsigned i = 0; i < ev->n_slots; i++)
+        ev->slots[i].fd = -1;
+    evaluate_start_more(ev);
+    while (!evaluate_any_ready(ev) && !ev->lost)
         evaluate_step(ev, -1);
     if (!ev->lost) return ev;
     diag_plain(d, "%s: %s", dev->name, ev->start_error);

@@ -94,7 +94,7 @@ struct eval_inputs {
     const struct given *data; /* NULL: none; borrowed until evaluator_free() */
 };
 
-/* Starts `runners` child processes on the device (0: two on a CPU, half of the cores and four at least on a
+/* Starts `runners` child processes on the device (0: two on a CPU, one for each core and four at least on a
  * GPU; AGENT_RUNNERS_MOST at most, and no more than its memory takes), makes the inputs, and the reference
  * from the naive kernel checked against the Lift interpreter. `d` gets what went wrong; NULL then. Borrows p.
  */

@@ -5,7 +5,8 @@
  * state but IDLE and WAITING has a kill time (evaluate_watch.c); a runner that dies or is killed costs its
  * candidate, and another is forked in its place, which first runs a probe kernel. Where that does not start,
  * the other runners do without it. Three failed starts in a row without another runner mean that the device
- * is lost, and so do three runners that die while none has anything to do. */
+ * is lost, and so do three runners that die while none has anything to do. The first runner starts alone;
+ * the others start while it works. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -101,6 +102,23 @@ void evaluate_start_runner(struct evaluator *ev, struct slot *s)
     if (s->pid > 0 || any_runner(ev)) return;
     snprintf(why, sizeof why, "cannot start a runner process: %s", strerror(errno));
     lose(ev, why);
+}
+
+bool evaluate_any_ready(const struct evaluator *ev)
+{
+    for (unsigned i = 0; i < ev->n_slots; i++)
+        if (ev->slots[i].state != STARTING) return true;
+    return false;
+}
+
+void evaluate_start_more(struct evaluator *ev)
+{
+    unsigned starting = 0, most = evaluate_any_ready(ev) ? AGENT_STARTS : 1;
+    for (unsigned i = 0; i < ev->n_begun; i++)
+        starting += ev->slots[i].pid > 0 && ev->slots[i].state == STARTING;
+    bool quiet = !ev->gpu && ev->holder;
+    for (; ev->n_begun < ev->n_slots && starting < most && !quiet && !ev->lost; starting++)
+        evaluate_start_runner(ev, &ev->slots[ev->n_begun++]);
 }
 
 /* Kills a runner and leaves its slot without one. Returns the wait status. */
@@ -360,9 +378,10 @@ static void stop(struct evaluator *ev)
     }
 }
 
-/* Hands out jobs and the device, and sets the clock. */
+/* Starts runners, hands out jobs and the device, and sets the clock. */
 static void assign(struct evaluator *ev)
 {
+    evaluate_start_more(ev);
     evaluate_heed(ev);
     dispatch(ev);
     evaluate_grant(ev);

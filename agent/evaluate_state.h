@@ -51,9 +51,9 @@ struct evaluator {
     struct runner_setup setup;
     bool gpu, lost;
     struct verify_tolerance tolerance[VERIFY_MOST_TOLERANCES];
-    uint64_t submitted;    /* jobs so far */
-    unsigned second_looks; /* at wrong results so far */
-    unsigned n_slots;
+    uint64_t submitted;        /* jobs so far */
+    unsigned second_looks;     /* at wrong results so far */
+    unsigned n_slots, n_begun; /* slots that have had a runner: the first n_begun */
     struct slot slots[AGENT_RUNNERS_MOST];
     struct slot *holder;      /* of the device, among the runners */
     struct device_lock *lock; /* of the machine; NULL: it could not be made, or is not needed */
@@ -74,6 +74,14 @@ struct evaluator {
     double looked_at;          /* ms: when it was last looked whether a runner is overdue */
     struct eval_caller caller; /* stop_fd -1: none, or it has ended everything */
 };
+
+/* ---- evaluate.c ---- */
+
+/* Runners where the user names no number: on a GPU one for each core, if half of the machine's memory has
+ * AGENT_MEMORY_LEAST_MIB for each, but AGENT_RUNNERS_GPU at least. */
+unsigned evaluate_default_runners(bool gpu, unsigned cores, long memory_mib);
+
+/* ---- evaluate_slots.c: queues ---- */
 
 void evaluate_push(struct queue *q, struct pending *j);
 struct pending *evaluate_pop(struct queue *q); /* NULL: empty */
@@ -101,6 +109,8 @@ enum evaluate_end {
     END_MEMORY    /* it takes more than it may */
 };
 
+/* Memory of the machine, or of the container, MiB. */
+long evaluate_machine_mib(void);
 /* The evaluator's limits, from the machine's memory and the number of runners. */
 void evaluate_limit(struct evaluator *ev);
 /* The runner is forked; is ready for jobs; has begun to build; is given the device, or has shown a sign of
@@ -130,8 +140,13 @@ bool evaluate_again(struct evaluator *ev, struct pending *j, const struct evalua
 /* Forks a runner into the slot. Where that is not possible the others do without it; without any the device
  * is lost. */
 void evaluate_start_runner(struct evaluator *ev, struct slot *s);
-/* One step: hand out jobs and the lock, wait for the runners at most wait_ms (-1: until something happens),
- * serve them. */
+/* Starts those runners that are due: the first one alone, since the reference waits for it, then AGENT_STARTS
+ * at a time, so that some are soon ready. On a CPU none starts while another one measures. */
+void evaluate_start_more(struct evaluator *ev);
+/* Whether any runner has been ready for jobs. */
+bool evaluate_any_ready(const struct evaluator *ev);
+/* One step: start runners that are due, hand out jobs and the lock, wait for the runners at most wait_ms (-1:
+ * until something happens), serve them. */
 void evaluate_step(struct evaluator *ev, int wait_ms);
 /* Ends what waits: the device is lost. */
 void evaluate_lose(struct evaluator *ev);

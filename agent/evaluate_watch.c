@@ -37,8 +37,7 @@ static int64_t number_in(const char *path)
     return n;
 }
 
-/* Memory of the machine, or of the container, MiB. */
-static long machine_mib(void)
+long evaluate_machine_mib(void)
 {
     long mib = (long)((double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / (1 << 20));
     int64_t container = number_in("/sys/fs/cgroup/memory.max");
@@ -59,7 +58,7 @@ static long count_oom_kills(void)
 
 void evaluate_limit(struct evaluator *ev)
 {
-    long share = machine_mib() / 2 / (ev->n_slots ? ev->n_slots : 1);
+    long share = evaluate_machine_mib() / 2 / (ev->n_slots ? ev->n_slots : 1);
     ev->most_kib = 1024 * (share < AGENT_MEMORY_LEAST_MIB  ? AGENT_MEMORY_LEAST_MIB
                            : share > AGENT_MEMORY_MOST_MIB ? AGENT_MEMORY_MOST_MIB
                                                            : share);

@@ -60,12 +60,14 @@ enum {
 #define AGENT_LAUNCH_MS(limit_ns) (3e-6 * (limit_ns) + 1e3)
 
 enum {
-    AGENT_RUNNERS_GPU = 4,   /* --runners, or half of the cores if these are more: builds take longest */
+    AGENT_RUNNERS_GPU = 4,   /* --runners, or the cores if these are more: builds take longest */
     AGENT_RUNNERS_CPU = 2,   /* the same: builds take turns on the processors that launches need */
     AGENT_RUNNERS_MOST = 16, /* --runners: one launches at a time, and each holds all arrays */
+    AGENT_STARTS = 4,        /* runners that start at once: drivers do most of it one after the other */
     AGENT_RUNNER_JOBS = 2,   /* jobs for each: the next one is there when one ends */
     AGENT_FAILED_STARTS = 3, /* in a row, with no other runner: the device is lost */
     AGENT_IDLE_DEATHS = 3,   /* of runners with nothing to do: the same */
+    AGENT_CONTEXT_MIB = 512, /* of a GPU's memory, beside the arrays: NVIDIA's driver takes as much */
 
     AGENT_RETIRE_KIB = 50000,      /* grown by as much a runner retires: PoCL keeps memory for each kernel */
     AGENT_RETIRE_JOBS = 400,       /* after as many: their files take 80 MB of the folder in memory */

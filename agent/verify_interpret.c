@@ -54,15 +54,37 @@ static double read_input(const void *ctx, unsigned array, int64_t i)
     return in->largest ? in->largest[array] : verify_get(b->type, verify_values(b, in->set), i);
 }
 
+static struct verify_known_key key_of(const struct verify_inputs *in, unsigned buffer, int64_t i)
+{
+    return (struct verify_known_key){in->set, in->t->domain, in->t->units, buffer, i};
+}
+
+bool verify_recall_element(const struct verify_inputs *in, unsigned buffer, int64_t i,
+                           struct lift_value_bound *out)
+{
+    const struct verify_known_key key = key_of(in, buffer, i);
+    return verify_recall(in->t->known, &key, out);
+}
+
+void verify_note_element(const struct verify_inputs *in, unsigned buffer, int64_t i,
+                         struct lift_value_bound v)
+{
+    const struct verify_known_key key = key_of(in, buffer, i);
+    verify_note(in->t->known, &key, v);
+}
+
+struct lift_value_bound verify_interpret_element(const struct verify_inputs *in, unsigned buffer, int64_t i)
+{
+    const struct lift_reader reader = {.read = read_input, .ctx = in};
+    return lift_interpret_element_of(in->t->program, reader, buffer, i);
+}
+
 struct lift_value_bound verify_element(const struct verify_inputs *in, unsigned buffer, int64_t i)
 {
-    const struct verify_task *t = in->t;
-    const struct lift_reader reader = {.read = read_input, .ctx = in};
-    const struct verify_known_key key = {in->set, t->domain, t->units, buffer, i};
     struct lift_value_bound v;
-    if (verify_recall(t->known, &key, &v)) return v;
-    v = lift_interpret_element_of(t->program, reader, buffer, i);
-    verify_note(t->known, &key, v);
+    if (verify_recall_element(in, buffer, i, &v)) return v;
+    v = verify_interpret_element(in, buffer, i);
+    verify_note_element(in, buffer, i, v);
     return v;
 }
 
@@ -199,14 +221,18 @@ static int64_t sample_not_finite(const struct verify_task *t, unsigned buffer, u
 {
     const struct verify_buffer *b = &t->buffers[buffer];
     if (verify_integer(b->type)) return 0;
-    struct verify_sample *sample = verify_sample_new(t, buffer, verify_work(t, buffer) * FINITE_SHARE, seed);
+    double work = verify_work(t, buffer);
+    struct verify_sample *sample = verify_sample_new(t, buffer, work * FINITE_SHARE, seed);
+    struct lift_value_bound *v = base_calloc(sample->n, sizeof *v);
     int64_t n = 0;
     for (unsigned set = 0; set < VERIFY_EXTREME; set++) {
         struct verify_inputs in = verify_inputs_of(t, set);
+        verify_elements(&in, buffer, work, sample->flat, sample->n, v);
         for (unsigned i = 0; i < sample->n; i++)
-            n += !isfinite(verify_rounded(b->type, verify_element(&in, buffer, sample->flat[i]).value));
+            n += !isfinite(verify_rounded(b->type, v[i].value));
         verify_inputs_free(&in);
     }
+    free(v);
     free(sample);
     return n;
 }

@@ -19,6 +19,15 @@ struct verify_inputs verify_inputs_of(const struct verify_task *t, unsigned set)
 void verify_inputs_free(struct verify_inputs *in);
 /* Element i of an output's buffer by the interpreter. */
 struct lift_value_bound verify_element(const struct verify_inputs *in, unsigned buffer, int64_t i);
+/* The same for the n elements at[], on several threads if they are worth it; work: operations of one. */
+void verify_elements(const struct verify_inputs *in, unsigned buffer, double work, const int64_t *at,
+                     unsigned n, struct lift_value_bound *out);
+/* Its parts: what is remembered of an element (verify_known.h); its value, which any thread may ask for. */
+bool verify_recall_element(const struct verify_inputs *in, unsigned buffer, int64_t i,
+                           struct lift_value_bound *out);
+void verify_note_element(const struct verify_inputs *in, unsigned buffer, int64_t i,
+                         struct lift_value_bound v);
+struct lift_value_bound verify_interpret_element(const struct verify_inputs *in, unsigned buffer, int64_t i);
 
 /* An output's elements of a set that are infinite or NaN. */
 int64_t verify_count_not_finite(const struct verify_buffer *b, unsigned set);

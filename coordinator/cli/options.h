@@ -87,7 +87,7 @@
       "the agent's secret, for a coordinator with --keys: DIR/agents/NAME.key_secret of its keys")           \
     X(AGENT, "agent", "NAME,NAME", "names of the agents that get keys (default: agent)")                     \
     X(RUNNERS, "runners", "N",                                                                               \
-      "runner processes, at most 16 (default: 2 on a CPU; on a GPU half of the cores, at least 4)")          \
+      "runner processes, at most 16 (default: 2 on a CPU; on a GPU one a core, at least 4)")                 \
     X(NAME, "name", "NAME", "the agent's name in messages (default: HOST:PID)")                              \
     X(UNTIL, "until", "90m|@TIME",                                                                           \
       "leave after this time, or at this time in seconds since 1970; jobs that are not begun are returned "  \

@@ -347,6 +347,21 @@ Test(agent_evaluate, the_caller_of_a_long_wait_shows_that_it_is_alive, .timeout 
     evaluator_free(ev);
 }
 
+Test(agent_evaluate, default_runners_depend_on_cores_and_memory)
+{
+    static const struct {
+        bool gpu;
+        unsigned cores;
+        long memory_mib;
+        unsigned runners;
+    } cases[] = {{false, 16, 1 << 17, 2}, {true, 16, 1 << 17, 16}, {true, 8, 1 << 17, 8},
+                 {true, 2, 1 << 17, 4},   {true, 16, 16384, 8},    {true, 16, 2048, 4},
+                 {true, 16, 0, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        cr_expect_eq(evaluate_default_runners(cases[i].gpu, cases[i].cores, cases[i].memory_mib),
+                     cases[i].runners, "case %zu", i);
+}
+
 /* Each runner has the input twice and the output between its zones. */
 Test(agent_evaluate, no_more_runners_than_the_memory_takes)
 {
@@ -361,6 +376,21 @@ Test(agent_evaluate, no_more_runners_than_the_memory_takes)
         evaluate_expect(ev, evaluate_good, 0, EVAL_OK);
         evaluator_free(ev);
     }
+}
+
+/* What waits for the first runner, as the reference does, does not wait for the others. */
+Test(agent_evaluate, the_first_runner_starts_alone_and_then_a_few_at_a_time)
+{
+    struct evaluator *ev = evaluate_start(AGENT_STARTS + 2);
+    cr_expect_eq(ev->n_begun, 1 + AGENT_STARTS, "%u", ev->n_begun);
+    cr_expect_eq(ev->slots[0].state, IDLE);
+    for (unsigned i = 1; i < ev->n_slots; i++)
+        cr_expect_eq(ev->slots[i].state, STARTING, "%u", i);
+    evaluate_expect(ev, evaluate_good, 0, EVAL_OK);
+    while (ev->n_begun < ev->n_slots)
+        evaluate_step(ev, -1);
+    evaluate_kill_idle(ev, ev->n_slots - 1);
+    evaluator_free(ev);
 }
 
 /* The last of the runners is tried three times, the others do without those that do not start. */

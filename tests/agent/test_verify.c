@@ -143,6 +143,34 @@ Test(agent_verify, long_outputs_are_interpreted_once)
     cr_expect(halves > 2.9 && halves < 3.1, "%g", halves);
 }
 
+/* Enough elements for several threads, some of them twice. */
+Test(agent_verify, elements_are_the_same_on_several_threads)
+{
+    enum { N = 128, MANY = 2000 };
+    struct diag *d = diag_new();
+    struct arena *a = arena_new();
+    struct source source;
+    struct lift_program *p = verify_bind(verify_matmul, "M=128,N=128,K=128", &source, a, d);
+    struct verify_task *t = verify_task_of_program(p, NULL, 1, d);
+    cr_assert_not_null(t);
+    struct verify_inputs in = verify_inputs_of(t, VERIFY_TIMING);
+    static struct lift_value_bound v[MANY];
+    static int64_t at[MANY];
+    double before = verify_known_work(t->known), work = verify_work(t, 2);
+    for (int i = 0; i < MANY; i++)
+        at[i] = (int64_t)i * 37 % (N * N / 16);
+    verify_elements(&in, 2, work, at, MANY, v);
+    cr_expect_geq(verify_known_work(t->known) - before, MANY * (work - 1));
+    for (int i = 0; i < MANY; i += 7) {
+        struct lift_value_bound alone = verify_element(&in, 2, at[i]);
+        cr_assert(alone.value == v[i].value && alone.s == v[i].s && alone.n == v[i].n, "%d", i);
+    }
+    verify_inputs_free(&in);
+    verify_task_free(t);
+    arena_free(a);
+    diag_free(d);
+}
+
 Test(agent_verify, sums_of_products_are_exact_on_integers)
 {
     struct diag *d = diag_new();
