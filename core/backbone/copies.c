@@ -2,9 +2,9 @@
  * logicals of its own, and a store to the region. The load of A[m][k], and a product t[m][l] that is summed
  * over k, get
  *
- *     A.copy.load [A.copy.m A.copy.k]     A.copy.store [A.copy.m A.copy.k]
- *     t.copy.A.load [t.copy.m t.copy.k]   ...   t.copy.mad [t.copy.m t.copy.l t.copy.k]   t.copy.store
- * [t.copy.m t.copy.l]
+ *     A.copy.load [A.copy.m A.copy.k]              A.copy.store [A.copy.m A.copy.k]
+ *     t.copy.A.load [t.copy.m t.copy.k]            t.copy.B.load [t.copy.l t.copy.k]
+ *     t.copy.mad [t.copy.m t.copy.l t.copy.k]      t.copy.store [t.copy.m t.copy.l]
  *
  * t.copy.k is no coordinate of the region: it is reduced inside the copy. */
 #include "core/backbone/copies.h"

@@ -16,8 +16,9 @@
  *
  * Several TAKEs may read one region, of an array that is read at several logicals:
  *
- *     let s = map(fun k -> dot(q, k), K) in                s.take(i, j) of the maximum, s_2.take(i, j_2) of
- * the sum let m = reduce(max, lowest, s) in sum(map(fun x -> exp(x - m), s))
+ *     let s = map(fun k -> dot(q, k), K) in
+ *     let m = reduce(max, lowest, s) in                s.take(i, j)
+ *     sum(map(fun x -> exp(x - m), s))                 s_2.take(i, j_2)
  *
  * s_2 is a value that shares the region and the copy of s, its *owner*. Where they differ, j and j_2, all is
  * staged. Internal to core/backbone. */

@@ -227,8 +227,7 @@ static void keep_in_region(struct cg_program *p, uint32_t inst, struct cg_access
     x->guards = guards;
 }
 
-/* The index of an instruction of a copy along one of its logicals, with what the loops around the copy give.
- */
+/* The index of a copy's instruction along one of its logicals, with what the loops around the copy give. */
 static const struct index_expr *copied_index(struct cg_program *p, uint32_t inst, uint32_t logical)
 {
     const struct bb_value *v = &p->bb->values[p->bb->insts[inst].value];
