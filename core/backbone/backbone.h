@@ -121,9 +121,8 @@ struct bb_inst {
         int64_t least, most;
         uint32_t var;
     } data[BB_MAX_PARTS];
-    uint32_t value; /* LOAD or TAKE that may be staged, all of a copy: its value; else BB_NONE */
-    uint32_t
-        unless; /* a value that only this instruction's readers make: dead if that is staged; or BB_NONE */
+    uint32_t value;  /* LOAD or TAKE that may be staged, all of a copy: its value; else BB_NONE */
+    uint32_t unless; /* it only makes this computed value, and is dead if that is staged; or BB_NONE */
     const struct lift_param *let; /* TAKE: the name of its array */
     uint32_t partner;             /* INIT: its STEP; STEP: its INIT; else BB_NONE */
     bool scan; /* STEP: its readers get the accumulator after each step, in the order of the elements */

@@ -1,8 +1,6 @@
 /* Which computed values may be staged, and what makes them. */
 #include "core/backbone/stored.h"
 
-#include <stdlib.h>
-
 #include "core/backbone/lower.h"
 #include "core/backbone/view.h"
 #include "core/backbone/window.h"
@@ -184,8 +182,7 @@ static bool has_window(const struct lowering *l, const struct bb_inst *take, con
     return coordinates < take->n_logicals;
 }
 
-/* Whether iterations of its readers share an element: the logicals are those of the registers that a reader
- * gets. */
+/* Whether several iterations of a reader share an element, or several TAKEs read it. */
 static bool is_shared(const struct lowering *l, uint32_t take)
 {
     const struct bb_inst *own = &l->insts[take];
