@@ -194,6 +194,13 @@ static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
         if (inst->logicals[i] == logical) return true;
     return false;
 }
+/* Whether an instruction reads the register of another one. */
+static inline bool bb_reads(const struct bb_inst *inst, uint32_t operand)
+{
+    for (unsigned i = 0; i < inst->n_operands; i++)
+        if (inst->operands[i] == operand) return true;
+    return false;
+}
 /* The variable of datum k of a LOAD, and the number of variables of indices. */
 static inline uint32_t bb_datum_var(const struct backbone *bb, unsigned k)
 {

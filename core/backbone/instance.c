@@ -192,19 +192,11 @@ static bool owns_all(const struct bb_inst *inst, const struct bb_inst *of)
     return all;
 }
 
-static bool reads(const struct backbone *bb, uint32_t reader, uint32_t writer)
-{
-    const struct bb_inst *inst = &bb->insts[reader];
-    for (unsigned i = 0; i < inst->n_operands; i++)
-        if (inst->operands[i] == writer) return true;
-    return false;
-}
-
 /* Of neighbours with the same tiles the last one counts. */
 static bool is_widest(const struct backbone *bb, uint32_t i)
 {
     for (uint32_t j = 0; j < bb->n_insts; j++) {
-        bool neighbours = reads(bb, i, j) || reads(bb, j, i);
+        bool neighbours = bb_reads(&bb->insts[i], j) || bb_reads(&bb->insts[j], i);
         bool wider = owns_all(&bb->insts[j], &bb->insts[i]);
         if (neighbours && wider && (j > i || !owns_all(&bb->insts[i], &bb->insts[j]))) return false;
     }

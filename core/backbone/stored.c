@@ -32,14 +32,6 @@ bool stored_stands_alone(const struct tree *t)
 
 /* ---- makers ---- */
 
-static bool reads(const struct bb_inst *inst, uint32_t operand)
-{
-    bool any = false;
-    for (unsigned i = 0; i < inst->n_operands; i++)
-        any = any || inst->operands[i] == operand;
-    return any;
-}
-
 static bool can_be_copied(const struct lowering *l, const struct bb_inst *inst)
 {
     if (inst->kind == BB_LOAD) return !inst->n_data && !l->buffers[inst->buffer].updated;
@@ -77,7 +69,7 @@ static bool is_read_elsewhere(const struct lowering *l, uint32_t take, const uin
 {
     bool elsewhere = false;
     for (uint32_t i = 0; i < l->n_insts; i++)
-        elsewhere = elsewhere || (i != take && !is_in(list, n, i) && reads(&l->insts[i], inst));
+        elsewhere = elsewhere || (i != take && !is_in(list, n, i) && bb_reads(&l->insts[i], inst));
     for (size_t k = 0; k < l->n_overwrites; k++)
         elsewhere = elsewhere || l->overwrites[k].load == inst;
     return elsewhere;
@@ -191,7 +183,7 @@ static bool is_shared(const struct lowering *l, uint32_t take)
     for (uint32_t i = 0; i < l->n_insts && !shared; i++)
         shared = stored_shares(l, take, i, as);
     for (uint32_t i = 0; i < l->n_insts; i++)
-        for (unsigned j = 0; reads(&l->insts[i], take) && j < l->insts[i].n_logicals; j++)
+        for (unsigned j = 0; bb_reads(&l->insts[i], take) && j < l->insts[i].n_logicals; j++)
             shared = shared || !bb_owns(own, l->insts[i].logicals[j]);
     return shared;
 }

@@ -229,13 +229,6 @@ static bool is_neutral(struct cg_program *p, uint32_t inst, uint32_t reduced)
     return neutral;
 }
 
-static bool reads(const struct bb_inst *inst, uint32_t operand)
-{
-    for (unsigned i = 0; i < inst->n_operands; i++)
-        if (inst->operands[i] == operand) return true;
-    return false;
-}
-
 /* Whether a load reads a staged window that the logical is a term of. */
 static bool is_in_window(const struct cg_program *p, uint32_t load, uint32_t logical)
 {
@@ -258,7 +251,7 @@ static bool gives_zero(struct cg_program *p, uint32_t load, uint32_t logical)
     bool loaded = p->bb->insts[load].kind == BB_LOAD;
     bool all = loaded && p->bb->logicals[logical].reduction && !is_in_window(p, load, logical);
     for (uint32_t i = 0; i < p->bb->n_insts && all; i++)
-        if (reads(&p->bb->insts[i], load) && p->bb->insts[i].kind != BB_COPY_STORE)
+        if (bb_reads(&p->bb->insts[i], load) && p->bb->insts[i].kind != BB_COPY_STORE)
             all = p->bb->insts[i].kind == BB_STEP && is_neutral(p, i, logical);
     return all;
 }
