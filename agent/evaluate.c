@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,9 +314,17 @@ struct evaluator *evaluator_start(struct verify_task **task_p, const struct devi
     return NULL;
 }
 
+/* All of them, before the first is waited for: the driver of a GPU takes long to end a process. */
+static void kill_all(const struct evaluator *ev)
+{
+    for (unsigned i = 0; i < ev->n_slots; i++)
+        if (ev->slots[i].pid > 0) kill(ev->slots[i].pid, SIGKILL);
+}
+
 void evaluator_free(struct evaluator *ev)
 {
     if (!ev) return;
+    kill_all(ev);
     for (unsigned i = 0; i < ev->n_slots; i++) {
         pending_free(ev->slots[i].job);
         if (ev->slots[i].pid > 0) child_kill(ev->slots[i].pid, ev->slots[i].fd);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "coordinator/progress.h"
+#include "coordinator/session_state.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/space/data.h"
@@ -226,14 +227,11 @@ static void session_begin(struct session_trial *t, struct session_options option
                                         .progress = &t->progress,
                                         .evaluator = t->crowd ? &session_crowd : &session_device,
                                         .evaluator_self = t->crowd ? (void *)t->crowd : &t->device,
-                                        .subject = t->crowd ? &session_observed : &nothing_special,
-                                        .subject_self = t->crowd};
-    struct session_setup logged = setup;
-    if (t->log) {
-        logged.subject = &session_logged;
-        logged.subject_self = t->log;
-    }
-    t->session = session_new(&logged, t->diag);
+                                        .subject = t->log     ? &session_logged
+                                                   : t->crowd ? &session_observed
+                                                              : &nothing_special,
+                                        .subject_self = t->log ? (void *)t->log : t->crowd};
+    t->session = session_new(&setup, t->diag);
     cr_assert_not_null(t->session);
 }
 
@@ -479,4 +477,24 @@ Test(session, putting_off_draws_nothing_earlier)
     cr_expect_str_eq(few.text, "d1 l1 d2 l2 j1 j2 ");
     cr_expect_eq(one.put_off, 0, "%s", one.text);
     cr_expect_eq(alone.put_off, 0, "%s", alone.text);
+}
+
+/* Their times are limited by that of the naive one. */
+Test(session, contenders_wait_for_the_naive_one)
+{
+    struct session_log log = {0};
+    struct session_trial t = {.crowd = &log.crowd, .log = &log};
+    session_begin(&t, (struct session_options){0});
+    for (int64_t number = 0; number > -3; number--) {
+        struct session_job *job = base_calloc(1, sizeof *job);
+        *job = (struct session_job){.number = number, .leaf = space_state_clone(t.root), .judged = true};
+        session_add(t.session, job);
+    }
+    session_start_some(t.session);
+    cr_expect(log.crowd.n == 1 && log.crowd.at_work[0] == 0);
+    const struct session_event naive = {.kind = SESSION_RESULT, .result = {.status = "ok", .median_ns = 5}};
+    session_handle(t.session, &naive);
+    session_start_some(t.session);
+    cr_expect(log.crowd.n == 3 && log.crowd.at_work[2] == -2);
+    session_end(&t);
 }
