@@ -7,6 +7,7 @@
  *     x         = L^-1 K(t, .)                        the work of a promise
  *     expected  = mean(t) + x . whitened
  *     deviation = sqrt(variance (1 + noise - |x|^2))
+ *     stopped   = share + x . L^-1 (stops - share)    the chance: y is 1 for what was stopped, 0 for the rest
  *
  * What is awaited has rows in L after those of the measurements, but no time: y is the expected one, so that
  * its element of `whitened` would be 0. Only |x|^2 knows of it. The next measurement takes its rows away.
@@ -39,11 +40,9 @@
  * much of the variance does not depend on the traits; less with features, which say more (with a twentieth
  * the variants of the best implementation seem to promise much, and are measured again and again). The priors
  * count as one measurement: slope 1 with bounds that spread by a factor of e, times that spread by a factor
- * of 2. SLOW: times above four times the best count as four times the best, and so do stopped measurements.
- * Halving or doubling any of them changes searches little.
- */
+ * of 2. Halving or doubling any of them changes searches little. */
 static const double REACH = 0.125, REACH_SCALED = 0.5, NOISE = 0.05, NOISE_DESCRIBED = 0.015, SLOPE_PRIOR = 1,
-                    VARIANCE_PRIOR = 0.5, SLOW = 4;
+                    VARIANCE_PRIOR = 0.5;
 /* UNIT: features whose logarithms (to base 2) differ by 1.5 on average have a correlation of 1/e. */
 static const double UNIT = 1.5;
 
@@ -75,11 +74,11 @@ uint32_t mcts_traits_pick(const struct space *s, uint32_t **slots)
     return n > 0 ? n : pick_slots(s, UINT_MAX, *slots);
 }
 
-struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
+struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity, double slow)
 {
-    CHECK(capacity >= 12);
+    CHECK(capacity >= 12 && slow > 1);
     struct mcts_guess *g = base_calloc(1, sizeof *g);
-    *g = (struct mcts_guess){.capacity = capacity, .best = INFINITY};
+    *g = (struct mcts_guess){.capacity = capacity, .slow = log(slow), .best = INFINITY};
     g->n_slots = mcts_traits_pick(s, &g->slots);
     g->stride = (g->n_slots + STRIDE) / STRIDE * STRIDE;
     g->list = base_calloc(capacity, sizeof g->list[0]);
@@ -88,11 +87,13 @@ struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity)
     g->features = base_calloc((capacity + AWAITED) * MCTS_FEATURES_MAX, sizeof g->features[0]);
     g->recents = recents_new(sizeof(double[MCTS_FEATURES_MAX]) + g->stride * sizeof g->values[0]);
     struct whitened *w = &g->whitened;
-    w->times = base_calloc(5 * capacity, sizeof w->times[0]);
+    w->times = base_calloc(7 * capacity, sizeof w->times[0]);
     w->ones = w->times + capacity;
     w->bounds = w->ones + capacity;
     w->estimates = w->bounds + capacity;
-    w->rest = w->estimates + capacity;
+    w->stops = w->estimates + capacity;
+    w->rest = w->stops + capacity;
+    w->stopping = w->rest + capacity;
     double n_slots = fmax(g->n_slots, 1), rate = 1 / (REACH * n_slots);
     if (g->n_slots <= FEW) g->scales = mcts_scales_new(s, g->slots, g->n_slots, 1 / (REACH_SCALED * n_slots));
     g->correlations = base_calloc(g->n_slots + 1, sizeof g->correlations[0]);
@@ -247,10 +248,9 @@ static void append_again(struct mcts_guess *g, size_t i)
     free(t);
 }
 
-/* Limited, so that a few very slow ones do not make everything unknown look promising. */
 static double time_of(const struct mcts_guess *g, size_t i)
 {
-    return fmin(g->list[i].time, g->best + log(SLOW));
+    return fmin(g->list[i].time, g->best + g->slow);
 }
 
 /* Makes room: keeps the fastest quarter and a third of the others. */
@@ -391,11 +391,12 @@ void mcts_guess_archive(struct mcts_guess *g, struct archive *a)
 static void find_middles(struct mcts_guess *g)
 {
     double n = (double)g->count;
-    g->level = g->middle = g->center = 0;
+    g->level = g->middle = g->center = g->share = 0;
     for (size_t i = 0; i < g->count; i++) {
         g->level += time_of(g, i) / n;
         g->middle += g->list[i].bound / n;
         g->center += g->list[i].estimate / n;
+        g->share += (isinf(g->list[i].time) ? 1 : 0) / n;
     }
 }
 
@@ -441,6 +442,8 @@ static void whiten(struct mcts_guess *g)
         factor_solve_element(g->factor, w->n, w->bounds);
         w->estimates[w->n] = g->list[w->n].estimate;
         factor_solve_element(g->factor, w->n, w->estimates);
+        w->stops[w->n] = isinf(g->list[w->n].time) ? 1 : 0;
+        factor_solve_element(g->factor, w->n, w->stops);
     }
 }
 
@@ -484,10 +487,12 @@ void mcts_guess_solve(struct mcts_guess *g)
     fit_mean(g);
     if (is_fit_due(g)) fit_scales(g);
     whiten(g);
-    for (size_t i = 0; i < g->count; i++)
+    for (size_t i = 0; i < g->count; i++) {
         w->rest[i] = w->times[i] - g->level * w->ones[i] -
                      g->slope * (w->bounds[i] - g->middle * w->ones[i]) -
                      g->pace * (w->estimates[i] - g->center * w->ones[i]);
+        w->stopping[i] = w->stops[i] - g->share * w->ones[i];
+    }
     g->variance = (square(w->rest, g->count) + VARIANCE_PRIOR) / ((double)g->count + 1);
     add_awaited(g);
     g->solved = true;

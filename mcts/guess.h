@@ -15,8 +15,9 @@
  * either it is a constant. Implementations whose features are near each other have similar times, too. C. E.
  * Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning", 2006, sections 2.2 and 2.7. A
  * promise is the expected improvement on the best time: D. R. Jones, M. Schonlau, W. J. Welch, "Efficient
- * global optimization of expensive black-box functions", 1998. Promises order rollouts; they never prune
- * anything. */
+ * global optimization of expensive black-box functions", 1998; times the chance that the measurement is not
+ * stopped as too slow, as in M. A. Gelbart, J. Snoek, R. P. Adams, "Bayesian optimization with unknown
+ * constraints", 2014, section 3. Promises order rollouts; they never prune anything. */
 #ifndef THRESH_MCTS_GUESS_H
 #define THRESH_MCTS_GUESS_H
 
@@ -36,14 +37,16 @@ struct mcts_traits;
 uint32_t mcts_traits_pick(const struct space *s, uint32_t **slots);
 
 /* Keeps at most `capacity` >= 12 measurements: a full guess keeps the fastest quarter of them and a third of
- * the others. Learning one takes time in proportion to the square of their number, and so does a promise. */
-struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity);
+ * the others. Times above `slow` > 1 times the best count as that, so that a few very slow ones do not make
+ * everything unknown look promising. Learning one takes time in proportion to the square of their number, and
+ * so does a promise. */
+struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity, double slow);
 void mcts_guess_free(struct mcts_guess *g); /* NULL is allowed */
 
 /* Of an implementation; all of a guess have equally many features. */
 struct mcts_traits *mcts_traits_new(const struct mcts_guess *g, const struct mcts_leaf *leaf);
-/* Learns a time in ns and owns the traits from now on. INFINITY: the measurement was stopped, which counts as
- * four times the best time, as does everything slower than that; it is ignored before there is a time. */
+/* Learns a time in ns and owns the traits from now on. INFINITY: the measurement was stopped as too slow;
+ * that is ignored before there is a time. */
 void mcts_guess_learn(struct mcts_guess *g, struct mcts_traits *t, double time);
 /* The implementation is at work, and its result will be learnt later; owns the traits from now on. Until then
  * it is taken to have the expected time: what is like it is more certain and promises less, so that runners
@@ -57,10 +60,10 @@ void mcts_guess_await_no_more(struct mcts_guess *g, const struct mcts_traits *t)
 void mcts_guess_archive(struct mcts_guess *g, struct archive *a);
 /* Takes up what was learnt since the last call: needed before promises are asked for. */
 void mcts_guess_solve(struct mcts_guess *g);
-/* The logarithm of the expected improvement on the best time, both logarithms of ns, for each of n
- * implementations; larger is better. What an implementation promises does not depend on the others; together
- * they cost less. Before anything was learnt a smaller estimate promises more, or a smaller bound where there
- * is none. May be asked on several threads at once. */
+/* The logarithm of the expected improvement on the best time, both logarithms of ns, times the chance that
+ * the measurement is not stopped, for each of n implementations; larger is better. What an implementation
+ * promises does not depend on the others; together they cost less. Before anything was learnt a smaller
+ * estimate promises more, or a smaller bound where there is none. May be asked on several threads at once. */
 void mcts_guess_promises(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
                          double *promises);
 

@@ -14,12 +14,15 @@ static double log_gain(double z)
     return log(z * erfc(-z / sqrt(2)) / 2 + exp(-z * z / 2) / sqrt(2 * pi));
 }
 
+/* The least chance that a measurement is not stopped. */
+static const double FINISHES = 0.02;
+
 /* Of 1 to FACTOR_LANES implementations; x: [rows of the factor], on return their L^-1 k. What is awaited has
- * no part in the expected time: it is taken to have the time that is expected of it. */
+ * no part in the expected time and the chance of a stop: it is taken to have what is expected of it. */
 static void promise_lanes(const struct mcts_guess *g, const struct mcts_traits *const *t, unsigned n,
                           factor_lanes *x, double *promises)
 {
-    double expected[FACTOR_LANES] = {0}, explained[FACTOR_LANES] = {0};
+    double expected[FACTOR_LANES] = {0}, explained[FACTOR_LANES] = {0}, stopped[FACTOR_LANES] = {0};
     size_t rows = factor_count(g->factor);
     for (size_t i = 0; i < rows; i++) {
         x[i] = (factor_lanes){0};
@@ -30,13 +33,16 @@ static void promise_lanes(const struct mcts_guess *g, const struct mcts_traits *
     for (size_t i = 0; i < rows; i++)
         for (unsigned k = 0; k < FACTOR_LANES; k++) {
             double element = (double)x[i][k];
-            if (i < g->count) expected[k] += element * g->whitened.rest[i];
             explained[k] += element * element;
+            if (i >= g->count) continue;
+            expected[k] += element * g->whitened.rest[i];
+            stopped[k] += element * g->whitened.stopping[i];
         }
     for (unsigned k = 0; k < n; k++) {
         double deviation = sqrt(g->variance * fmax(1 + guess_noise(g) - explained[k], guess_noise(g)));
         double gain = g->best - guess_mean(g, t[k]->bound, guess_estimate(t[k])) - expected[k];
-        promises[k] = log(deviation) + log_gain(gain / deviation);
+        double finishes = fmin(fmax(1 - g->share - stopped[k], FINISHES), 1);
+        promises[k] = log(deviation) + log_gain(gain / deviation) + log(finishes);
     }
 }
 

@@ -27,12 +27,13 @@ struct measurement {
     double estimate;    /* logarithm; 0 if there is none */
 };
 
-/* L^-1 v, for the parts v of y - mean; [capacity] each. */
+/* L^-1 v, for the parts v of y - mean, and for the stops; [capacity] each. */
 struct whitened {
-    double *times, *ones, *bounds, *estimates;
-    double *rest;   /* of y - mean: times - level ones - slope (bounds - middle ones) - ... */
-    size_t n;       /* rows that the four have */
-    double limited; /* the best time by which `times` are limited */
+    double *times, *ones, *bounds, *estimates, *stops;
+    double *rest;     /* of y - mean: times - level ones - slope (bounds - middle ones) - ... */
+    double *stopping; /* of stops - share: stops - share ones */
+    size_t n;         /* rows that the four have */
+    double limited;   /* the best time by which `times` are limited */
 };
 
 /* Handed out, without a result yet. */
@@ -61,6 +62,8 @@ struct mcts_guess {
     double level, slope, middle; /* the mean: level + slope * (bound - middle) */
     double pace, center;         /* + pace * (estimate - center) */
     double variance;             /* of the process */
+    double share;                /* of the measurements that were stopped */
+    double slow;                 /* logarithm: later times than best + slow count as that */
     double best;                 /* logarithm; INFINITY before anything was learnt */
     bool solved; /* the rest, mean and variance include all measurements, the factor what is awaited, too */
 };

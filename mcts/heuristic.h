@@ -23,7 +23,7 @@
 
 struct diag;
 
-enum { MCTS_PLUGIN_ABI = 6 };
+enum { MCTS_PLUGIN_ABI = 7 };
 #define MCTS_PLUGIN_SYMBOL "thresh_heuristic"
 
 struct mcts_plugin {

@@ -310,13 +310,13 @@ typedef unsigned (*wish_function)(const void *state);
 static wish_function wish_of(const struct mcts_policy *p, const char *callback)
 {
     if (strcmp(callback, "draws") == 0) return p->draws;
+    if (strcmp(callback, "redraws") == 0) return p->redraws;
     return strcmp(callback, "batch") == 0 ? p->batch : p->generations;
 }
 
-/* The largest that the policies wish, at least 1. */
-static unsigned largest_wish(const struct mcts_policies *p, const char *callback)
+/* The largest that the policies wish, at least `most`. */
+static unsigned largest_wish(const struct mcts_policies *p, const char *callback, unsigned most)
 {
-    unsigned most = 1;
     for (unsigned i = 0; i < p->n; i++) {
         const struct entry *e = &p->list[i];
         wish_function wish = wish_of(e->policy, callback);
@@ -331,19 +331,24 @@ static unsigned largest_wish(const struct mcts_policies *p, const char *callback
 
 unsigned mcts_policies_draws(const struct mcts_policies *p)
 {
-    unsigned most = largest_wish(p, "draws");
+    unsigned most = largest_wish(p, "draws", 1);
     return most < MCTS_DRAWS_MAX ? most : MCTS_DRAWS_MAX;
 }
 
 unsigned mcts_policies_generations(const struct mcts_policies *p)
 {
-    return largest_wish(p, "generations");
+    return largest_wish(p, "generations", 1);
 }
 
 unsigned mcts_policies_batch(const struct mcts_policies *p)
 {
-    unsigned most = largest_wish(p, "batch");
+    unsigned most = largest_wish(p, "batch", 1);
     return most < MCTS_BATCH_MAX ? most : MCTS_BATCH_MAX;
+}
+
+unsigned mcts_policies_redraws(const struct mcts_policies *p)
+{
+    return largest_wish(p, "redraws", 0);
 }
 
 void mcts_policies_drawn(struct mcts_policies *p, const struct mcts_leaf *leaves, const double *ranks,

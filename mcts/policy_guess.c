@@ -12,7 +12,8 @@
  * With `generations` the rollouts are made one part after the other, and `leaders` follows the most promising
  * ones of the parts before: an evolution by promises, of which only the best is measured. With `batch`
  * several of them are measured, one after the other, each the most promising after what was learnt and handed
- * out till then. */
+ * out till then. With `redraws` nothing is measured where even the best promises much less than what was
+ * measured lately: the rollouts are made again, from where the tree leads next. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -23,14 +24,14 @@
 enum { CAPACITY = 1024 }; /* measurements remembered: a promise takes time in proportion to its square */
 
 struct guess {
-    double draws, generations, batch; /* parameters */
+    double draws, generations, batch, redraws, slow; /* parameters */
     struct mcts_guess *process;
 };
 
 static void guess_begin(void *state, const struct space *s)
 {
     struct guess *g = state;
-    g->process = mcts_guess_new(s, CAPACITY);
+    g->process = mcts_guess_new(s, CAPACITY, g->slow);
 }
 
 static void guess_end(void *state)
@@ -64,6 +65,12 @@ static unsigned guess_batch(const void *state)
 {
     const struct guess *g = state;
     return (unsigned)g->batch;
+}
+
+static unsigned guess_redraws(const void *state)
+{
+    const struct guess *g = state;
+    return (unsigned)g->redraws;
 }
 
 static void guess_rank_all(void *state, const struct mcts_leaf *leaves, unsigned n, double *ranks)
@@ -111,6 +118,10 @@ static const struct mcts_parameter PARAMETERS[] = {
      offsetof(struct guess, generations), 1, 1, 100, NULL},
     {"batch", "evaluations that are selected from these rollouts", offsetof(struct guess, batch), 1, 1,
      MCTS_BATCH_MAX, NULL},
+    {"redraws", "times that they are made again, elsewhere, while the best promises much less than usual",
+     offsetof(struct guess, redraws), 0, 0, 100, NULL},
+    {"slow", "times above so many times the best count as that", offsetof(struct guess, slow), 4, 1.1, 1000,
+     NULL},
 };
 
 const struct mcts_policy mcts_policy_guess = {
@@ -127,6 +138,7 @@ const struct mcts_policy mcts_policy_guess = {
     .draws = guess_draws,
     .generations = guess_generations,
     .batch = guess_batch,
+    .redraws = guess_redraws,
     .handed_out = guess_handed_out,
     .rank_all = guess_rank_all,
     .learn = guess_learn,

@@ -315,6 +315,13 @@ enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space
     return take_best(all, all->stop, state, actions);
 }
 
+bool mcts_rollouts_rank(const struct mcts_rollouts *all, double *rank)
+{
+    if (all->n_ranked == 0) return false;
+    *rank = all->best->rank;
+    return true;
+}
+
 /* ---- the others ---- */
 
 /* The larger rank first, then the earlier rollout. */

@@ -39,6 +39,9 @@ void mcts_rollouts_free(struct mcts_rollouts *all); /* NULL is allowed */
 enum mcts_rollout_end mcts_rollouts_best(struct mcts_rollouts *all, struct space_state *state,
                                          space_mark root, uint32_t depth, struct mcts_actions *actions);
 
+/* The rank of what the last mcts_rollouts_best() took; false: it was not ranked. */
+bool mcts_rollouts_rank(const struct mcts_rollouts *all, double *rank);
+
 /* Keeps the most promising of the implementations that the last mcts_rollouts_best() did not take, each once,
  * if policies wish more than one evaluation of them; at most half as many evaluations are made as there were
  * rollouts. The frontier is n_actions actions below the root. */

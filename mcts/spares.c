@@ -10,8 +10,9 @@
 /* A batch ends where its best spare promises e^MARGIN times less than the median of the last RECENT
  * evaluations: ranks are logarithms of expected improvements (policy_guess.c). These are four batches of
  * eight; before one of them was evaluated nothing is usual. With a MARGIN of 1 searches find a little more
- * and make twice the rollouts (experiments/results/2026-11-27-contenders.md). */
-enum { RECENT = 32, LEAST_RECENT = 8, MARGIN = 2 };
+ * and make twice the rollouts (experiments/results/2026-11-27-contenders.md). Rollouts are made again where
+ * their best is e^REDRAW_MARGIN below that median. */
+enum { RECENT = 32, LEAST_RECENT = 8, MARGIN = 2, REDRAW_MARGIN = 1 };
 
 struct mcts_spares {
     const struct space *space;
@@ -125,11 +126,16 @@ static bool find_best(const struct mcts_spares *a, struct mcts_roller *r, unsign
     return true;
 }
 
-/* Whether a spare of that rank promises much less than what was evaluated lately. */
-static bool is_poor(const struct mcts_spares *a, double rank)
+/* Whether a rank is that much less than what was evaluated lately. */
+static bool is_below(const struct mcts_spares *a, double rank, double margin)
 {
     size_t n = a->n_recent < RECENT ? a->n_recent : RECENT;
-    return n >= LEAST_RECENT && rank < stats_median(a->recent, n) - MARGIN;
+    return n >= LEAST_RECENT && rank < stats_median(a->recent, n) - margin;
+}
+
+bool mcts_spares_is_poor(const struct mcts_spares *a, double rank)
+{
+    return is_below(a, rank, REDRAW_MARGIN);
 }
 
 const struct mcts_spare *mcts_spares_take(struct mcts_spares *a, struct mcts_roller *r)
@@ -140,7 +146,7 @@ const struct mcts_spare *mcts_spares_take(struct mcts_spares *a, struct mcts_rol
     sift(a, r);
     if (a->n == 0) return NULL;
     if (!find_best(a, r, &best, &rank)) return NULL;
-    if (is_poor(a, rank)) {
+    if (is_below(a, rank, MARGIN)) {
         forget_all(a);
         return NULL;
     }

@@ -35,6 +35,9 @@ void mcts_spares_free(struct mcts_spares *a); /* NULL is allowed */
 void mcts_spares_begin(struct mcts_spares *a, unsigned evaluations);
 /* Tells the rank of an evaluation that was no spare. */
 void mcts_spares_note(struct mcts_spares *a, double rank);
+/* Whether the best of rollouts, of that rank, promises so much less than usual that they better were made
+ * again. */
+bool mcts_spares_is_poor(const struct mcts_spares *a, double rank);
 /* Adds one while there is room, unless it is there. Its lists are copied; its actions are the n_first of
  * `first`, then its own. */
 void mcts_spares_add(struct mcts_spares *a, const struct mcts_spare *s, const struct mcts_actions *first,

@@ -20,6 +20,7 @@ struct mcts_tree {
     struct mcts_roller roller;
     struct mcts_rollouts *rollouts;
     struct mcts_spares *spares; /* of the last rollouts */
+    unsigned redraws;           /* rollouts that this call of mcts_tree_next() passed over */
     struct mcts_seen seen;      /* handed out */
     mcts_cut_function on_cut;   /* may be NULL */
     void *cut_context;

@@ -197,6 +197,16 @@ static void close_frontier(struct mcts_tree *t, bool leaf)
     }
 }
 
+/* Whether the rollouts promise so little that others are made in their place. */
+static bool pass_over(struct mcts_tree *t)
+{
+    double rank;
+    if (t->roller.weights_only || !mcts_rollouts_rank(t->rollouts, &rank)) return false;
+    bool poor = mcts_spares_is_poor(t->spares, rank) && t->redraws < mcts_policies_redraws(t->policies);
+    t->redraws += poor;
+    return poor;
+}
+
 static enum mcts_status find_implementation(struct mcts_tree *t)
 {
     bool leaf =
@@ -205,6 +215,10 @@ static enum mcts_status find_implementation(struct mcts_tree *t)
     size_t n_actions = t->actions.count;
     switch (mcts_rollouts_best(t->rollouts, t->state, t->base, (uint32_t)t->n_path - 1, &t->actions)) {
     case MCTS_ROLLOUT_LEAF:
+        if (!leaf && pass_over(t)) {
+            space_rollback(t->state, mark);
+            return MCTS_STUCK;
+        }
         if (!t->roller.weights_only)
             mcts_rollouts_keep_others(t->rollouts, &t->actions, n_actions, t->spares);
         mcts_seen_add(&t->seen, space_state_hash(t->state));
@@ -302,6 +316,7 @@ static enum mcts_status next_spare(struct mcts_tree *t, struct mcts_descent *d)
 enum mcts_status mcts_tree_next(struct mcts_tree *t, struct mcts_descent *d)
 {
     t->handed_out = false;
+    t->redraws = 0;
     enum mcts_status spare = next_spare(t, d);
     if (spare != MCTS_STUCK) return spare;
     for (unsigned i = 0; i < t->descents_limit; i++) {

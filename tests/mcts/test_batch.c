@@ -329,3 +329,94 @@ Test(mcts_batch, the_first_ones_are_whole)
     }
     close_case(&c);
 }
+
+/* ---- rollouts that are made again ---- */
+
+static double tenth; /* the rank of the 10th to the 12th rollouts; that of all others is 0 */
+static unsigned redraws;
+
+static unsigned watcher_redraws(const void *state)
+{
+    (void)state;
+    return redraws;
+}
+
+static double rank_of_tenth(void *state, const struct mcts_leaf *leaf)
+{
+    (void)state, (void)leaf;
+    return asked.starts >= 10 && asked.starts <= 12 ? tenth : 0;
+}
+
+/* Rollouts that were begun for the tenth evaluation. */
+static unsigned starts_of_tenth(double rank, unsigned most)
+{
+    static struct mcts_policy policy;
+    static struct mcts_plugin plugin;
+    policy = POLICY;
+    policy.rank = rank_of_tenth;
+    policy.redraws = watcher_redraws;
+    plugin = PLUGIN;
+    plugin.own = &policy;
+    tenth = rank;
+    redraws = most;
+    struct batch_case c = open_case(&plugin, 20, 1, false);
+    for (int i = 0; i < 10; i++)
+        draw(&c, 100);
+    unsigned starts = asked.starts;
+    cr_expect_eq(asked.handed_out, 10);
+    close_case(&c);
+    return starts - 9;
+}
+
+Test(mcts_batch, poor_rollouts_are_made_again)
+{
+    cr_expect_eq(starts_of_tenth(-1.1, 5), 4);
+    cr_expect_eq(starts_of_tenth(-0.9, 5), 1);
+}
+
+Test(mcts_batch, so_often_at_most)
+{
+    cr_expect_eq(starts_of_tenth(-10, 0), 1);
+    cr_expect_eq(starts_of_tenth(-10, 2), 3);
+}
+
+/* A policy of interface 6 ends before the callback. */
+Test(mcts_batch, older_policies_evaluate_poor_ones)
+{
+    struct mcts_policy older = POLICY;
+    struct mcts_plugin plugin = PLUGIN;
+    older.abi = 6;
+    older.struct_size = offsetof(struct mcts_policy, redraws);
+    older.rank = rank_of_tenth;
+    plugin.own = &older;
+    tenth = -10;
+    struct batch_case c = open_case(&plugin, 20, 1, false);
+    for (int i = 0; i < 12; i++)
+        draw(&c, 100);
+    cr_expect_eq(asked.starts, 12);
+    close_case(&c);
+}
+
+/* A space of which everything is drawn in the end, however poor. */
+static double ever_poorer(void *state, const struct mcts_leaf *leaf)
+{
+    (void)state, (void)leaf;
+    return -2.0 * asked.starts;
+}
+
+Test(mcts_batch, everything_is_evaluated_in_the_end)
+{
+    struct mcts_policy policy = POLICY;
+    struct mcts_plugin plugin = PLUGIN;
+    policy.rank = ever_poorer;
+    policy.redraws = watcher_redraws;
+    plugin.own = &policy;
+    redraws = 3;
+    struct batch_case c = open_case(&plugin, 4, 1, false);
+    unsigned n = 0;
+    while (draw(&c, 100))
+        n++;
+    cr_expect_eq(n, asked.handed_out);
+    cr_expect_eq(mcts_tree_stats(c.tree).handed_out, n);
+    close_case(&c);
+}
