@@ -103,7 +103,7 @@ static struct mcts_config tree_config(struct tune *t)
 static const char *heuristic_of(const struct tune *t)
 {
     if (t->options.heuristic) return t->options.heuristic;
-    return t->device.gpu ? "tag:draws=400,generations=8,batch=8"
+    return t->device.gpu ? "tag:draws=400,generations=8,batch=16"
                          : "tag:draws=32,generations=4,slow=16,redraws=4";
 }
 

@@ -13,10 +13,10 @@
 #include "core/backbone/backbone.h"
 #include "core/backbone/combine.h"
 #include "core/backbone/matrix.h"
-#include "core/backbone/packed.h"
 #include "core/backbone/panel.h"
 #include "core/backbone/seat.h"
 #include "core/backbone/tiled.h"
+#include "core/backbone/strips.h"
 #include "core/backbone/transposed.h"
 #include "core/base/arena.h"
 #include "core/base/panic.h"
@@ -419,7 +419,7 @@ unsigned bb_plain(const struct backbone *bb, const struct space *space, const st
     m.n_out += bb_tiled(bb, space, device, a, out + m.n_out);
     m.n_out += bb_panels(bb, space, device, a, out + m.n_out);
     m.n_out += bb_transposed(bb, space, device, a, out + m.n_out);
-    m.n_out += bb_packed(bb, space, device, a, out + m.n_out);
+    m.n_out += bb_strips(bb, space, device, a, out + m.n_out);
     find_nest(&m);
     add_parts(&m);
     add_group_parts(&m);

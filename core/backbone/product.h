@@ -1,4 +1,4 @@
-/* What plain implementations in tiles have in common (tiled.c, panel.c, packed.c, transposed.c): the product
+/* What plain implementations in tiles have in common (tiled.c, panel.c, strips.c, transposed.c): the product
  * in a program, and decisions about instructions by logical and level:
  *
  *     C[m][n] = sum over k of A[m][k] * B[k][n]    product_find(bb, &t.p)

@@ -1,10 +1,10 @@
-/* Products in tiles, in panels and on packed columns, and transpositions (core/backbone/tiled.h, panel.h,
- * packed.h, transposed.h): which programs have them, what they become, and that they compute the same. */
+/* Products in tiles, in panels and in strips, and transpositions (core/backbone/tiled.h, panel.h, strips.h,
+ * transposed.h): which programs have them, what they become, and that they compute the same. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/backbone/packed.h"
+#include "core/backbone/strips.h"
 #include "core/backbone/panel.h"
 #include "core/backbone/tiled.h"
 #include "core/backbone/transposed.h"
@@ -31,11 +31,13 @@ static const struct bb_device tiled_cpu = {.max_work_group = 4096,
                                            .vector_widths = {2, 4, 8, 16}};
 
 static const char tiles[] = "loaded ahead", panels[] = "whole rows",
-                  transposed[] = "transposed in local memory", packed[] = "packed columns"; /* in labels */
+                  transposed[] = "transposed in local memory", packed[] = "packed columns",
+                  in_place[] = "columns in place"; /* in labels */
 
 static struct contenders tiled_open(const char *kernel, const char *sizes, const char *label)
 {
-    return contenders_open(kernel, sizes, label == packed ? &tiled_cpu : &tiled_device, label);
+    return contenders_open(kernel, sizes, label == packed || label == in_place ? &tiled_cpu : &tiled_device,
+                           label);
 }
 
 static char *tiled_loops(const struct contenders *c, unsigned i)
@@ -64,7 +66,7 @@ static void tiled_expect(const char *kernel, const char *sizes, const char *labe
 
 /* ---- what there is ---- */
 
-/* bb_tiled(), bb_panels(), bb_transposed() or bb_packed(). */
+/* bb_tiled(), bb_panels(), bb_transposed() or bb_strips(). */
 typedef unsigned (*tiled_finder)(const struct backbone *bb, const struct space *space,
                                  const struct bb_device *device, struct arena *a, struct bb_plain *out);
 
@@ -96,9 +98,9 @@ static void transposed_count(const char *kernel, const char *sizes, const struct
     found_count(bb_transposed, kernel, sizes, device, n);
 }
 
-static void packed_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
+static void strips_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
 {
-    found_count(bb_packed, kernel, sizes, device, n);
+    found_count(bb_strips, kernel, sizes, device, n);
 }
 
 /* The label of the third shape, 128 x 64 results. */
@@ -342,25 +344,25 @@ Test(tiled, transpositions_of_views)
     transposed_count("size N\ninput x: [float]N\noutput slide(128, 1, x)\n", "N=4223", &tiled_device, 0);
 }
 
-/* ---- packed columns ---- */
+/* ---- strips of columns ---- */
 
-Test(tiled, packed_products_of_a_cpu)
+Test(tiled, strips_of_products_of_a_cpu)
 {
     struct bb_device narrow = tiled_cpu;
     narrow.local_bytes = 16384; /* 16 columns of 512 floats are 32,768 bytes */
-    packed_count("matmul", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_PACKED);
-    packed_count("matmul", "M=1000,N=1000,K=1000", &tiled_cpu, BB_MAX_PACKED);
-    packed_count("matmul", "M=64,N=64,K=64", &tiled_cpu, BB_MAX_PACKED);
-    packed_count("gemm", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_PACKED);
-    packed_count("matmul_strided", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_PACKED);
-    packed_count("matmul", "M=512,N=512,K=512", &narrow, 0);
-    packed_count("matmul", "M=512,N=512,K=512", &tiled_device, 0); /* a GPU */
-    packed_count("matmul", "M=136,N=512,K=512", &tiled_cpu, 1);    /* groups of 68 rows; none of 8 * n */
-    packed_count("matmul", "M=509,N=512,K=512", &tiled_cpu, 0);
-    packed_count("matmul", "M=512,N=509,K=512", &tiled_cpu, 0);
-    packed_count("matmul", "M=512,N=512,K=510", &tiled_cpu, 0);
-    packed_count("batched_matmul", "P=8,M=512,N=512,K=512", &tiled_cpu, 0);
-    packed_count("gemv", "M=512,N=512", &tiled_cpu, 0);
+    strips_count("matmul", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_STRIPS);
+    strips_count("matmul", "M=1000,N=1000,K=1000", &tiled_cpu, 3); /* no 4 x 4 vectors */
+    strips_count("matmul", "M=64,N=64,K=64", &tiled_cpu, 3);       /* one strip of 64 */
+    strips_count("gemm", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_STRIPS);
+    strips_count("matmul_strided", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_STRIPS);
+    strips_count("matmul", "M=512,N=512,K=512", &narrow, 2);       /* in place */
+    strips_count("matmul", "M=512,N=512,K=512", &tiled_device, 0); /* a GPU */
+    strips_count("matmul", "M=136,N=512,K=512", &tiled_cpu, 2);    /* groups of 68 rows; none of 8 * n */
+    strips_count("matmul", "M=509,N=512,K=512", &tiled_cpu, 0);
+    strips_count("matmul", "M=512,N=509,K=512", &tiled_cpu, 0);
+    strips_count("matmul", "M=512,N=512,K=510", &tiled_cpu, 2); /* no four steps */
+    strips_count("batched_matmul", "P=8,M=512,N=512,K=512", &tiled_cpu, 0);
+    strips_count("gemv", "M=512,N=512", &tiled_cpu, 0);
 }
 
 /* A strip of B is copied once and read for all rows of the group. */
@@ -375,7 +377,19 @@ Test(tiled, packed_columns_around_rows_around_steps)
 
 Test(tiled, packed_products)
 {
-    tiled_check("matmul", "M=64,N=96,K=64", packed, BB_MAX_PACKED);
+    tiled_check("matmul", "M=64,N=96,K=64", packed, 2);
     tiled_check("matmul", "M=60,N=24,K=20", packed, 1); /* groups of 20 rows, vectors of 8 */
-    tiled_check("matmul_strided", "M=64,N=64,K=32", packed, BB_MAX_PACKED);
+    tiled_check("matmul_strided", "M=64,N=64,K=32", packed, 2);
+}
+
+/* The strip of B is read for all rows of the group, two vectors at a time. */
+Test(tiled, strips_in_place)
+{
+    tiled_expect("matmul", "M=512,N=512,K=512", in_place,
+                 "plain: groups of 128 rows, 8 x 32 results in registers, columns in place",
+                 (const char *const[]){"loop 16: B.load.n.0", "loop 16: A.load.m.1", "loop 256: A.load.k.0",
+                                       "unroll 2: B.load.n.1", "vector 16: B.load.n.2", NULL});
+    tiled_check("matmul", "M=64,N=128,K=64", in_place, 2);
+    tiled_check("matmul_strided", "M=64,N=64,K=32", in_place, 1);
+    tiled_check("matmul", "M=64,N=128,K=6", in_place, 2);
 }
