@@ -310,14 +310,16 @@ void matrix_check_text(const char *kernel, unsigned shape, const struct bb_optio
 
 /* ---- random implementations and texts ---- */
 
-unsigned matrix_descend(const struct kernel_case *kernel, const struct bb_options *options, const char *pin,
-                        unsigned descents, unsigned *leaves)
+unsigned matrix_descend(const struct kernel_case *kernel, const struct bb_options *options,
+                        const char *const *pins, unsigned descents, unsigned *leaves)
 {
     const struct cg_target target = cg_target_of(&matrix_device);
-    const char *const pins[] = {"matrix(*)=YES", pin};
+    unsigned n_pins = 0;
     struct kernel_fixture f;
     kernel_open(&f, kernel, &matrix_device, options);
-    struct space_state *root = space_pinned_root(f.space, pins, pin ? 2 : 1, f.diag);
+    while (pins[n_pins])
+        n_pins++;
+    struct space_state *root = space_pinned_root(f.space, pins, n_pins, f.diag);
     cr_assert_not_null(root);
     struct pcg32 rng = pcg32_seed(5, 3);
     unsigned lowered = 0;
@@ -329,7 +331,8 @@ unsigned matrix_descend(const struct kernel_case *kernel, const struct bb_option
             *leaves += 1;
             cr_assert(bb_decode(f.bb, root, c, &why), "%s", why);
             struct cg_program *p = cg_build(f.bb, c, &target, f.arena, &why);
-            if (p) cr_expect(!matrix_find(p)->left.lanes->n_guards && !matrix_find(p)->right.lanes->n_guards);
+            if (p && p->root->has_matrix)
+                cr_expect(!matrix_find(p)->left.lanes->n_guards && !matrix_find(p)->right.lanes->n_guards);
             lowered += p != NULL;
         }
         space_rollback(root, mark);

@@ -27,9 +27,12 @@ void matrix_interpret(const char *kernel, const char *sizes, const struct bb_opt
 /* In a text, each product of the first iteration is that of the loop program, and its elements are loaded
  * from different banks. */
 void matrix_check_text(const char *kernel, unsigned shape, const struct bb_options *options);
-/* What is lowered of random implementations: leaves; no bundle is beyond an extent in part. */
-unsigned matrix_descend(const struct kernel_case *kernel, const struct bb_options *options, const char *pin,
-                        unsigned descents, unsigned *leaves);
+/* What is lowered of random implementations with pins, to NULL: leaves; no bundle is beyond an extent in
+ * part.
+ */
+unsigned matrix_descend(const struct kernel_case *kernel, const struct bb_options *options,
+                        const char *const *pins, unsigned descents, unsigned *leaves);
+#define MATRIX_PINS(...) ((const char *const[]){__VA_ARGS__, NULL})
 /* The text of a plain implementation contains these, to NULL, in that order. */
 void matrix_expect(const char *kernel, const struct bb_options *options, unsigned shape,
                    const char *const *texts);

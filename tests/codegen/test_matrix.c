@@ -118,15 +118,16 @@ Test(matrix, random_implementations, .timeout = 200)
 {
     enum { DESCENTS = 60, LEAVES = 30 };
     unsigned leaves = 0, lowered = matrix_descend(&(struct kernel_case){"half_matmul", "M=128,N=128,K=64"},
-                                                  NULL, NULL, DESCENTS, &leaves);
+                                                  NULL, MATRIX_PINS("matrix(*)=YES"), DESCENTS, &leaves);
     cr_expect_geq(leaves, LEAVES, "%u leaves", leaves);
     cr_expect_eq(lowered, leaves, "%u of %u leaves", lowered, leaves);
 }
 
 Test(matrix, random_copies_in_the_background, .timeout = 200)
 {
-    unsigned leaves = 0, lowered = matrix_descend(&(struct kernel_case){"half_matmul", "M=256,N=256,K=128"},
-                                                  NULL, "transfer(*)=DIRECT", 120, &leaves);
+    unsigned leaves = 0,
+             lowered = matrix_descend(&(struct kernel_case){"half_matmul", "M=256,N=256,K=128"}, NULL,
+                                      MATRIX_PINS("matrix(*)=YES", "transfer(*)=DIRECT"), 120, &leaves);
     cr_expect_geq(leaves, 30, "%u leaves", leaves);
     cr_expect_eq(lowered, leaves, "%u of %u leaves", lowered, leaves);
 }
@@ -137,7 +138,7 @@ Test(matrix, random_copies_in_the_background, .timeout = 200)
 Test(matrix, bundles_are_within_rounded_extents, .timeout = 200)
 {
     unsigned leaves = 0, lowered = matrix_descend(&(struct kernel_case){"half_matmul", "M=232,N=232,K=48"},
-                                                  NULL, NULL, 60, &leaves);
+                                                  NULL, MATRIX_PINS("matrix(*)=YES"), 60, &leaves);
     cr_expect_gt(lowered, 0);
     cr_expect_lt(lowered, leaves, "all of %u leaves", leaves);
 }

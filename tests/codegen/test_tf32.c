@@ -88,7 +88,8 @@ Test(matrix, random_implementations_of_tf32, .timeout = 200)
 {
     const struct kernel_case kernel = {"matmul", "M=128,N=128,K=64"};
     struct bb_options allowed = matrix_tf32();
-    unsigned leaves = 0, lowered = matrix_descend(&kernel, &allowed, NULL, 60, &leaves);
+    unsigned leaves = 0,
+             lowered = matrix_descend(&kernel, &allowed, MATRIX_PINS("matrix(*)=YES"), 60, &leaves);
     cr_expect_geq(leaves, 20, "%u leaves", leaves);
     cr_expect_eq(lowered, leaves, "%u of %u leaves", lowered, leaves);
 }
@@ -97,7 +98,21 @@ Test(matrix, random_copies_of_floats_in_the_background, .timeout = 200)
 {
     const struct kernel_case kernel = {"matmul", "M=256,N=256,K=128"};
     struct bb_options allowed = matrix_tf32();
-    unsigned leaves = 0, lowered = matrix_descend(&kernel, &allowed, "transfer(*)=DIRECT", 120, &leaves);
+    unsigned leaves = 0,
+             lowered = matrix_descend(&kernel, &allowed, MATRIX_PINS("matrix(*)=YES", "transfer(*)=DIRECT"),
+                                      120, &leaves);
+    cr_expect_geq(leaves, 20, "%u leaves", leaves);
+    cr_expect_eq(lowered, leaves, "%u of %u leaves", lowered, leaves);
+}
+
+/* Copies in the background are there for products that are not in matrices, too. */
+Test(matrix, random_copies_in_the_background_of_other_products, .timeout = 200)
+{
+    const struct kernel_case kernel = {"matmul", "M=256,N=128,K=96"}, half = {"half_matmul", kernel.sizes};
+    struct bb_options allowed = matrix_tf32();
+    const char *const *pins = MATRIX_PINS("matrix(*)=NO", "transfer(*)=DIRECT");
+    unsigned leaves = 0, lowered = matrix_descend(&kernel, &allowed, pins, 60, &leaves);
+    lowered += matrix_descend(&half, NULL, pins, 60, &leaves);
     cr_expect_geq(leaves, 20, "%u leaves", leaves);
     cr_expect_eq(lowered, leaves, "%u of %u leaves", lowered, leaves);
 }
