@@ -123,7 +123,8 @@ static void get_identity(cl_device_id id, char *out, size_t n)
     }
 }
 
-/* NVIDIA's multiply matrices of half numbers from compute capability 8.0 on as core/codegen writes it. */
+/* NVIDIA's multiply matrices of half numbers and of TF32 from compute capability 8.0 on as core/codegen
+ * writes it. */
 static bool has_matrix_units(cl_device_id id)
 {
     enum { NV_CAPABILITY_MAJOR = 0x4000, FIRST = 8 };

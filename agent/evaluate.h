@@ -92,6 +92,7 @@ struct eval_caller {
 struct eval_inputs {
     uint64_t seed;
     const struct given *data; /* NULL: none; borrowed until evaluator_free() */
+    bool rounds_factors;      /* of a sequence: products of floats may be of TF32 */
 };
 
 /* Starts `runners` child processes on the device (0: two on a CPU, one for each core and four at least on a

@@ -2,6 +2,7 @@
  * interpreter checks a sample of these. Every candidate's outputs are compared with this reference. */
 #include "agent/evaluate_state.h"
 #include "agent/fits.h"
+#include "core/backbone/matrix.h"
 #include "core/base/diag.h"
 #include "core/pipeline/code.h"
 #include "core/space/space.h"
@@ -68,7 +69,8 @@ struct evaluator *evaluator_new_for(const struct problem *p, const struct device
                                     struct diag *d)
 {
     if (!fits_device(p, dev, d)) return NULL;
-    struct verify_task *task = verify_task_of(p->backbone, inputs->data, inputs->seed, d);
+    bool rounds = bb_may_round_factors(p->backbone, &p->limits);
+    struct verify_task *task = verify_task_of(p->backbone, rounds, inputs->data, inputs->seed, d);
     struct evaluator *ev = start(task, dev, runners, caller, d);
     if (!ev || (fill_reference(ev, p, d) && check_reference(ev, inputs, d))) return ev;
     evaluator_free(ev);
@@ -79,7 +81,8 @@ struct evaluator *evaluator_new_of_sequence(const struct lift_program *p, const 
                                             const struct device *dev, const struct eval_inputs *inputs,
                                             const struct eval_caller *caller, struct diag *d)
 {
-    struct verify_task *task = verify_task_of_program(p, inputs->data, inputs->seed, d);
+    struct verify_task *task =
+        verify_task_of_program(p, inputs->rounds_factors, inputs->data, inputs->seed, d);
     struct evaluator *ev = start(task, dev, 1, caller, d);
     if (!ev || (run_reference(ev, naive, d) && check_reference(ev, inputs, d))) return ev;
     evaluator_free(ev);

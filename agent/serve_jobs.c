@@ -31,7 +31,7 @@ static bool start_evaluator(struct agent *a, uint64_t seed)
 {
     struct diag *d = diag_new();
     const struct eval_caller caller = {a->abandon_fd, agent_stay_alive, a};
-    const struct eval_inputs inputs = {seed, a->data ? a->data : a->options->data};
+    const struct eval_inputs inputs = {.seed = seed, .data = a->data ? a->data : a->options->data};
     a->at_work = true;
     a->evaluator =
         evaluator_new_for(a->problem, &a->options->device, a->options->runners, &inputs, &caller, d);

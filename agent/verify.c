@@ -126,8 +126,8 @@ static void draw_units(struct verify_task *t, enum verify_domain domain, uint64_
 }
 
 /* The arrays of a program as buffers. */
-static struct verify_task *task_of_arrays(const struct lift_program *p, const struct given *data,
-                                          unsigned n_sets, struct diag *d)
+static struct verify_task *task_of_arrays(const struct lift_program *p, bool rounds_factors,
+                                          const struct given *data, unsigned n_sets, struct diag *d)
 {
     struct verify_buffer *shape = base_calloc(p->n_arrays, sizeof *shape);
     for (unsigned i = 0; i < p->n_arrays; i++) {
@@ -145,14 +145,16 @@ static struct verify_task *task_of_arrays(const struct lift_program *p, const st
     }
     struct verify_task *t = verify_task_new(shape, p->n_arrays, n_sets, d);
     free(shape);
-    if (t) t->program = p;
+    if (!t) return NULL;
+    t->program = p;
+    t->rounds_factors = rounds_factors;
     return t;
 }
 
-struct verify_task *verify_task_of(const struct backbone *bb, const struct given *data, uint64_t seed,
-                                   struct diag *d)
+struct verify_task *verify_task_of(const struct backbone *bb, bool rounds_factors, const struct given *data,
+                                   uint64_t seed, struct diag *d)
 {
-    struct verify_task *t = task_of_arrays(bb->program, data, verify_sets(bb), d);
+    struct verify_task *t = task_of_arrays(bb->program, rounds_factors, data, verify_sets(bb), d);
     if (!t) return NULL;
     enum verify_domain domain = draw_finite(t, seed);
     draw_units(t, domain, seed);
@@ -160,10 +162,10 @@ struct verify_task *verify_task_of(const struct backbone *bb, const struct given
     return t;
 }
 
-struct verify_task *verify_task_of_program(const struct lift_program *p, const struct given *data,
-                                           uint64_t seed, struct diag *d)
+struct verify_task *verify_task_of_program(const struct lift_program *p, bool rounds_factors,
+                                           const struct given *data, uint64_t seed, struct diag *d)
 {
-    struct verify_task *t = task_of_arrays(p, data, VERIFY_EXTREME, d);
+    struct verify_task *t = task_of_arrays(p, rounds_factors, data, VERIFY_EXTREME, d);
     if (t) draw_units(t, draw_finite(t, seed), seed);
     return t;
 }

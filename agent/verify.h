@@ -54,6 +54,7 @@ struct verify_task {
     struct verify_buffer *buffers;
     bool whole;                 /* all inputs of the exact set are whole numbers */
     bool units;                 /* which are 1 and -1, or 1 and 0 */
+    bool rounds_factors;        /* products of floats may be of TF32 (lift_reader) */
     unsigned domain;            /* enum verify_domain, that inputs were drawn in */
     struct verify_known *known; /* of the interpreter: verify_known.h */
 };
@@ -81,13 +82,14 @@ struct verify_task *verify_task_new(const struct verify_buffer *shape, unsigned 
                                     struct diag *d);
 /* The task of a program, with its inputs: the extreme sets that it needs, in the first domain in which its
  * results are finite as far as a sample of them shows; the user's data where there are some (NULL: none), see
- * verify_is_given(). Borrows the program and the data. NULL after adding an error. */
-struct verify_task *verify_task_of(const struct backbone *bb, const struct given *data, uint64_t seed,
-                                   struct diag *d);
+ * verify_is_given(). rounds_factors: as in the task. Borrows the program and the data. NULL after adding an
+ * error. */
+struct verify_task *verify_task_of(const struct backbone *bb, bool rounds_factors, const struct given *data,
+                                   uint64_t seed, struct diag *d);
 /* The same of a program that may have no backbone of its own, since it runs as a sequence: without extreme
  * sets, on which its parts are verified. */
-struct verify_task *verify_task_of_program(const struct lift_program *p, const struct given *data,
-                                           uint64_t seed, struct diag *d);
+struct verify_task *verify_task_of_program(const struct lift_program *p, bool rounds_factors,
+                                           const struct given *data, uint64_t seed, struct diag *d);
 /* This process may read the arrays, and write the reference if `reference` says so; others that share them
  * are not concerned. A runner is so protected from its kernels: one that stores anywhere, or whose driver
  * does, would change the inputs of all runners that start after it. */

@@ -75,7 +75,8 @@ void verify_note_element(const struct verify_inputs *in, unsigned buffer, int64_
 
 struct lift_value_bound verify_interpret_element(const struct verify_inputs *in, unsigned buffer, int64_t i)
 {
-    const struct lift_reader reader = {.read = read_input, .ctx = in};
+    const struct lift_reader reader = {
+        .read = read_input, .ctx = in, .rounds_factors = in->t->rounds_factors};
     return lift_interpret_element_of(in->t->program, reader, buffer, i);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/backbone/combine.h"
+#include "core/backbone/matrix.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
@@ -163,6 +164,16 @@ static void advise_indices(struct adviser *v)
             v->bb->buffers[inst->buffer].name, by, v->bb->buffers[inst->buffer].name);
         return;
     }
+}
+
+/* ---- what is allowed ---- */
+
+const char *advice_on_tf32(const struct problem *p, const char *device, struct arena *a)
+{
+    if (!bb_allows_tf32(p->backbone) || bb_may_round_factors(p->backbone, &p->limits)) return NULL;
+    if (!p->limits.matrix)
+        return arena_printf(a, "%s does not multiply matrices of TF32: --allow tf32 changes nothing", device);
+    return "the program has no matrix product of two arrays of floats: --allow tf32 changes nothing";
 }
 
 struct advice advice_of(const struct problem *p, const struct device *dev, struct arena *a)

@@ -22,5 +22,8 @@ struct advice {
 
 /* The advice on a problem. dev: the device, of which what is 0 is unknown; NULL: any. */
 struct advice advice_of(const struct problem *p, const struct device *dev, struct arena *a);
+/* Why TF32, which the user allows, changes nothing on the device of that name; NULL: it does, or is not
+ * allowed. In the arena. */
+const char *advice_on_tf32(const struct problem *p, const char *device, struct arena *a);
 
 #endif

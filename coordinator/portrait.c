@@ -281,15 +281,18 @@ static void add_outside(const struct portrait *p, const struct bb_value *v, stru
     }
 }
 
-/* Whether bundles of work-items take the value as matrices. */
-static bool in_matrices(const struct portrait *p, uint32_t value)
+/* Adds that bundles of work-items take the value as matrices, if they do. */
+static void add_matrices(const struct portrait *p, uint32_t value, struct strbuf *out)
 {
-    uint32_t loads[2];
-    for (uint32_t i = 0; i < p->bb->n_insts; i++)
-        if (p->c->matrix[i] && bb_multiplies_halves(p->bb, i, loads) &&
-            (p->bb->insts[loads[0]].value == value || p->bb->insts[loads[1]].value == value))
-            return true;
-    return false;
+    struct bb_factors f;
+    for (uint32_t i = 0; i < p->bb->n_insts; i++) {
+        if (!p->c->matrix[i] || !bb_multiplies(p->bb, i, &f) ||
+            (p->bb->insts[f.loads[0]].value != value && p->bb->insts[f.loads[1]].value != value))
+            continue;
+        strbuf_printf(out, ", multiplied in matrices%s by bundles of 32 work-items",
+                      f.row < BB_HALF_VECTOR ? " of TF32" : "");
+        return;
+    }
 }
 
 static json_t *value_json(const struct portrait *p, uint32_t value)
@@ -316,7 +319,7 @@ static json_t *value_json(const struct portrait *p, uint32_t value)
             strbuf_add(&line, ", in three stages: the next two tiles are loaded during the arithmetic");
         if (p->c->direct[v->region]) strbuf_add(&line, ", in the background, without registers");
         if (p->c->rotated[v->region]) strbuf_add(&line, ", rows rotated by their number");
-        if (in_matrices(p, value)) strbuf_add(&line, ", multiplied in matrices by bundles of 32 work-items");
+        add_matrices(p, value, &line);
     }
     const struct bb_inst *store = &p->bb->insts[v->copy_store];
     bool own = staged && v->owner == value;

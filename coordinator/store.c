@@ -202,13 +202,14 @@ static void explain_difference(const struct store *s, sqlite3_stmt *q, const str
     size_t same = common_words(settings, run->settings);
     const struct {
         const char *what, *recorded, *now;
-    } identity[] = {{is_program(run)
-                         ? "another program, other sizes or --param, or a space of another version of thresh"
-                         : "another space or other parameters, or is of another version of thresh",
-                     store_column_text(q, 0), fingerprint},
-                    {"another device", store_column_text(q, 1), run->device},
-                    {"another seed", recorded_seed, seed},
-                    {"other settings", settings + same, run->settings + same}};
+    } identity[] = {
+        {is_program(run)
+             ? "another program, other sizes, --param or --allow, or a space of another version of thresh"
+             : "another space or other parameters, or is of another version of thresh",
+         store_column_text(q, 0), fingerprint},
+        {"another device", store_column_text(q, 1), run->device},
+        {"another seed", recorded_seed, seed},
+        {"other settings", settings + same, run->settings + same}};
     for (size_t i = 0; i < sizeof identity / sizeof identity[0]; i++)
         if (strcmp(identity[i].recorded, identity[i].now) != 0)
             diag_plain(d, "%s: cannot resume: the run has %s ('%s', now '%s')", s->path, identity[i].what,

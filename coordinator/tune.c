@@ -203,6 +203,8 @@ static void note_advice(struct tune *t)
     struct advice advice = advice_of(t->problem, &dev, a);
     for (unsigned i = 0; i < advice.n; i++)
         progress_note(&t->progress, arena_printf(a, "note: %s", advice.lines[i]));
+    const char *unused = advice_on_tf32(t->problem, t->device.name, a);
+    if (unused) progress_note(&t->progress, arena_printf(a, "note: %s", unused));
     arena_free(a);
 }
 

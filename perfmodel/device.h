@@ -86,7 +86,7 @@ struct perfmodel_device {
     char date[PERFMODEL_DATE]; /* of the last characterization, YYYY-MM-DD; or "" */
     bool gpu;
     enum perfmodel_streams streams;
-    bool matrix;                          /* it multiplies matrices of half numbers (bb_device) */
+    bool matrix;                          /* it multiplies matrices of half numbers and TF32 (bb_device) */
     double value[PERFMODEL_FIGURE_COUNT]; /* 0: unknown */
     enum perfmodel_source source[PERFMODEL_FIGURE_COUNT];
     struct perfmodel_date dated[PERFMODEL_FIGURE_COUNT];

@@ -325,9 +325,9 @@ static void mark_matrices(struct perfmodel *m, bool *marked)
     struct space_failure why;
     struct space_state *root = gpu_is_space(m->space) ? space_root(m->space, &why) : NULL;
     for (uint32_t i = 0; root && i < m->bb->n_insts; i++) {
-        uint32_t loads[2];
-        if (!bb_multiplies_halves(m->bb, i, loads) || !has_matrix(m, root, i)) continue;
-        marked[i] = marked[loads[0]] = marked[loads[1]] = true;
+        struct bb_factors f;
+        if (!bb_multiplies(m->bb, i, &f) || !has_matrix(m, root, i)) continue;
+        marked[i] = marked[f.loads[0]] = marked[f.loads[1]] = true;
         m->matrices = true;
     }
     if (root) space_state_free(root);

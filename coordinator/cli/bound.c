@@ -36,8 +36,8 @@ const struct cli_command cli_bound = {
     .positional = "KERNEL.lift",
     .least = 1,
     .most = 1,
-    .takes = {CLI_TAKES(SIZE), CLI_TAKES(PARAM), CLI_TAKES(DEVICE), CLI_TAKES(PIN), CLI_TAKES(JSON),
-              CLI_TAKES(DESCRIPTION), CLI_TAKES(QUIET)},
+    .takes = {CLI_TAKES(SIZE), CLI_TAKES(PARAM), CLI_TAKES(ALLOW), CLI_TAKES(DEVICE), CLI_TAKES(PIN),
+              CLI_TAKES(JSON), CLI_TAKES(DESCRIPTION), CLI_TAKES(QUIET)},
     .help = "Prints a lower bound on the time of all implementations that agree with the pins, and its "
             "reason. It is "
             "computed from the device's description. In JSON the bound is null if the device can run none of "

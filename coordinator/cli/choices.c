@@ -195,10 +195,10 @@ static int list(const struct cli_args *a, const struct space_state *root, unsign
 
 static int list_space(const struct cli_args *a, struct diag *d)
 {
-    static const enum cli_key others[] = {CLI_SIZE, CLI_DEVICE, CLI_DESCRIPTION};
+    static const enum cli_key others[] = {CLI_SIZE, CLI_DEVICE, CLI_DESCRIPTION, CLI_ALLOW};
     struct cli_space o = {0};
     struct space_state *root = NULL;
-    if (cli_refuse(a, others, 3, "does not apply to --space", d) &&
+    if (cli_refuse(a, others, 4, "does not apply to --space", d) &&
         cli_space_load(a->value[CLI_SPACE], &o, d) && cli_space_instantiate(a, &o, d))
         root = space_pinned_root(o.space, a->pins.items, a->pins.n, d);
     int status = root ? list(a, root, 0, d) : CLI_USAGE;
@@ -232,7 +232,7 @@ const struct cli_command cli_choices = {
     .least = 0,
     .most = CLI_MAX_POSITIONAL,
     .takes = {CLI_TAKES(SIZE), CLI_TAKES(DEVICE), CLI_TAKES(DESCRIPTION), CLI_TAKES(PIN), CLI_TAKES(SPACE),
-              CLI_TAKES(DATA), CLI_TAKES(PARAM), CLI_TAKES(JSON)},
+              CLI_TAKES(DATA), CLI_TAKES(PARAM), CLI_TAKES(ALLOW), CLI_TAKES(JSON)},
     .notes = {{CLI_DESCRIPTION, "FILE.json", "description of the device, if the device is not present"}},
     .help =
         "Lists the choices of a program's space or of another space. Each choice is printed with the values "

@@ -76,7 +76,7 @@ static bool add_to_list(struct parsing *p, struct cli_list *list, const char *va
 static bool take_option(struct parsing *p, int key, const char *value)
 {
     struct cli_args *a = &p->args;
-    bool joins = (key == CLI_SIZE || key == CLI_PARAM) && a->value[key];
+    bool joins = (key == CLI_SIZE || key == CLI_PARAM || key == CLI_ALLOW) && a->value[key];
     if (joins) value = arena_printf(p->arena, "%s,%s", a->value[key], value);
     a->value[key] = value ? value : "";
     if (key == CLI_PIN) return add_to_list(p, &a->pins, value);

@@ -48,7 +48,8 @@ struct cli_set {
 #define CLI_TAKES(key) .has[CLI_##key] = true
 #define CLI_SET(...) ((struct cli_set){__VA_ARGS__})
 #define CLI_INSTANCE                                                                                         \
-    CLI_TAKES(SIZE), CLI_TAKES(PARAM), CLI_TAKES(DEVICE), CLI_TAKES(PIN), CLI_TAKES(SEED), CLI_TAKES(JSON)
+    CLI_TAKES(SIZE), CLI_TAKES(PARAM), CLI_TAKES(ALLOW), CLI_TAKES(DEVICE), CLI_TAKES(PIN), CLI_TAKES(SEED), \
+        CLI_TAKES(JSON)
 #define CLI_PROGRAM CLI_INSTANCE, CLI_TAKES(ORDER) /* and an order of its choices */
 
 /* An option that may be repeated, with its values in order. */
@@ -61,8 +62,8 @@ struct cli_list {
 struct cli_args {
     const char *positional[CLI_MAX_POSITIONAL];
     unsigned n_positional;
-    /* NULL: not given; "": a flag. Of a repeated option the last value; of --size and --param all values,
-     * joined by commas. */
+    /* NULL: not given; "": a flag. Of a repeated option the last value; of --size, --param and --allow all
+     * values, joined by commas. */
     const char *value[CLI_KEY_COUNT];
     struct cli_list pins, inputs, references, outputs, learned, baselines; /* learned: --learn-from */
 };
@@ -167,7 +168,7 @@ bool cli_select_limits(const struct cli_args *a, struct device *out, char *why, 
 struct cli_problem {
     char *text;
     struct device device;
-    struct bb_options lowering; /* with the parameters of --param */
+    struct bb_options lowering; /* with the parameters of --param and --allow */
     struct problem *problem;
     struct space_state *root;
     struct mcts_order order; /* of --order */
@@ -182,6 +183,8 @@ bool cli_problem_open_to_measure(const struct cli_args *a, struct cli_problem *o
 bool cli_problem_open_part(const struct cli_args *a, const char *path, const char *text,
                            struct cli_problem *out, struct diag *d);
 void cli_problem_close(struct cli_problem *p);
+/* The options of the lowering with the parameters of --param and --allow. false after an error. */
+bool cli_lowering(const struct cli_args *a, struct bb_options *out, struct diag *d);
 
 struct store_run;
 /* The problem of a stored run, on its device (present or described) or on the one that the options name; the

@@ -29,6 +29,9 @@
     X(DATA, "data", "FILE.json", "objects of the space and their properties")                                \
     X(PARAM, "param", "x=1,y=2",                                                                             \
       "values of parameters of the space (also of a Lift program's space); may be repeated")                 \
+    X(ALLOW, "allow", "tf32",                                                                                \
+      "let products of floats take 11 significant bits of each factor (TF32), which some devices multiply "  \
+      "in matrices. Runs and best.json record it")                                                           \
     X(COMMAND, "command", "'PROG {x}'",                                                                      \
       "with --space: the command that measures a candidate and prints its time in ns")                       \
     X(DEVICE, "device", "SEL",                                                                               \

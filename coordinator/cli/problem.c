@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/advice.h"
 #include "coordinator/cli/cli.h"
 #include "coordinator/cli/kind.h"
 #include "coordinator/described.h"
@@ -87,11 +88,20 @@ static bool select_run_device(const struct cli_args *a, const char *name, struct
 
 /* ---- problems ---- */
 
-/* The options with the parameters of --param. false after an error. */
-static bool read_lowering(const struct cli_args *a, struct bb_options *out, struct diag *d)
+bool cli_lowering(const struct cli_args *a, struct bb_options *out, struct diag *d)
 {
     *out = (struct bb_options){0};
-    return !cli_given(a, CLI_PARAM) || bb_parse_parameters(a->value[CLI_PARAM], out, d);
+    return (!cli_given(a, CLI_PARAM) || bb_parse_parameters(a->value[CLI_PARAM], out, d)) &&
+           (!cli_given(a, CLI_ALLOW) || bb_parse_allowed(a->value[CLI_ALLOW], out, d));
+}
+
+/* Says where --allow has no effect. */
+static void note_allowed(const struct cli_problem *p)
+{
+    struct arena *a = arena_new();
+    const char *why = advice_on_tf32(p->problem, p->device.name, a);
+    if (why) fprintf(stderr, "note: %s\n", why);
+    arena_free(a);
 }
 
 /* The problem of out->text with the options out->lowering. */
@@ -104,6 +114,7 @@ static bool open_text(const struct cli_args *a, const char *path, bool measures,
         return false;
     out->problem = problem_new(path, out->text, sizes, &out->device.limits, &out->lowering, d);
     if (!out->problem) return false;
+    note_allowed(out);
     out->root = space_pinned_root(out->problem->space, a->pins.items, a->pins.n, d);
     if (!out->root) return false;
     return mcts_order_parse(out->problem->space, a->value[CLI_ORDER], &out->order, d);
@@ -115,7 +126,7 @@ static bool open_problem(const struct cli_args *a, bool measures, struct cli_pro
     size_t n;
     if (!cli_expect_kind(a->positional[0], CLI_KIND_PROGRAM, d)) return false;
     out->text = source_read_file(a->positional[0], CLI_PROGRAM_BYTES, &n, d);
-    return out->text && read_lowering(a, &out->lowering, d) &&
+    return out->text && cli_lowering(a, &out->lowering, d) &&
            open_text(a, a->positional[0], measures, out, d);
 }
 
@@ -123,7 +134,7 @@ bool cli_problem_open_part(const struct cli_args *a, const char *path, const cha
                            struct cli_problem *out, struct diag *d)
 {
     *out = (struct cli_problem){.text = base_strdup(text)};
-    return read_lowering(a, &out->lowering, d) && open_text(a, path, true, out, d);
+    return cli_lowering(a, &out->lowering, d) && open_text(a, path, true, out, d);
 }
 
 bool cli_problem_open(const struct cli_args *a, struct cli_problem *out, struct diag *d)
@@ -150,7 +161,7 @@ static bool run_lowering(const struct cli_args *a, const struct store_run *run, 
 {
     struct strbuf text = {0};
     const char *setting = strstr(run->settings, STORE_PARAMETERS);
-    if (cli_given(a, CLI_PARAM) || !setting) return read_lowering(a, out, d);
+    if (cli_given(a, CLI_PARAM) || !setting) return cli_lowering(a, out, d);
     setting += strlen(STORE_PARAMETERS);
     strbuf_addn(&text, setting, strcspn(setting, " "));
     *out = (struct bb_options){0};
@@ -174,7 +185,8 @@ struct problem *cli_run_problem(const struct cli_args *a, const struct store_run
     struct problem *p = problem_new(run->path, run->text, run->sizes, &dev->limits, &lowering, d);
     if (!p || p->fingerprint == run->fingerprint) return p;
     diag_plain(d,
-               "run %" PRId64 " was of another device or another version of thresh, or had another --param",
+               "run %" PRId64
+               " was of another device or another version of thresh, or had another --param or --allow",
                run->id);
     problem_free(p);
     return NULL;

@@ -24,6 +24,7 @@
 #include "coordinator/limits.h"
 #include "coordinator/load.h"
 #include "coordinator/sequence/file.h"
+#include "core/backbone/matrix.h"
 #include "core/base/arena.h"
 #include "core/base/attr.h"
 #include "core/base/clock.h"
@@ -300,8 +301,8 @@ static int replay(const struct cli_args *a, const struct best_file *b, struct di
     struct given *data = NULL;
     int status = CLI_USAGE;
     if (cli_load_data(a, b->problem->program, &data, d)) {
-        struct evaluator *ev =
-            evaluator_new_for(b->problem, &s.device, 1, &(struct eval_inputs){1, data}, NULL, d);
+        struct evaluator *ev = evaluator_new_for(b->problem, &s.device, 1,
+                                                 &(struct eval_inputs){.seed = 1, .data = data}, NULL, d);
         status = ev ? replay_on(a, &s, b, ev, &code.kernel, data, d) : CLI_FAILED;
         evaluator_free(ev);
     }
@@ -321,7 +322,11 @@ static int replay_kernels(const struct cli_args *a, const struct sequence_file *
     int status = CLI_USAGE;
     if (sequence_file_chain(f, &chain, d) && sequence_file_naive(f, &naive, d) &&
         cli_load_data(a, f->program, &data, d)) {
-        struct evaluator *ev = sequence_whole_open(f->program, naive.kernels, &s->device, data, 1, d);
+        struct eval_inputs inputs = {.seed = 1, .data = data};
+        for (unsigned i = 0; i < f->n_parts; i++)
+            inputs.rounds_factors |=
+                bb_may_round_factors(f->parts[i].problem->backbone, &f->parts[i].problem->limits);
+        struct evaluator *ev = sequence_whole_open(f->program, naive.kernels, &s->device, &inputs, d);
         status = ev ? replay_on(a, s, recorded, ev, chain.kernels, data, d) : CLI_FAILED;
         evaluator_free(ev);
     }

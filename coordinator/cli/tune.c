@@ -41,7 +41,7 @@ static bool read_options(const struct cli_args *a, struct arena *arena, struct t
     o->baselines = a->baselines.items;
     o->n_baselines = a->baselines.n;
     uint64_t kib = 0;
-    if (cli_given(a, CLI_PARAM) && !bb_parse_parameters(a->value[CLI_PARAM], &o->lowering, d)) return false;
+    if (!cli_lowering(a, &o->lowering, d)) return false;
     if (!cli_positive(a, CLI_TEXT_LIMIT, 0, &kib, d)) return false;
     o->most_text_bytes = (size_t)(kib < LIMIT_TEXT_KIB_MOST ? kib : LIMIT_TEXT_KIB_MOST) << 10;
     return cli_read_data(a, arena, &o->data, d) && cli_runners(a, &o->runners, d) &&

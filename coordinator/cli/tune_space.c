@@ -21,7 +21,8 @@ static bool refuse_others(const struct cli_args *a, struct diag *d)
     static const enum cli_key others[] = {CLI_SIZE,       CLI_DEVICE,           CLI_LISTEN,    CLI_NO_BOUND,
                                           CLI_DISTANCE,   CLI_DESCRIPTION,      CLI_NO_PRIOR,  CLI_AUDIT_CUTS,
                                           CLI_TEXT_LIMIT, CLI_ALLOW_NONFINITE,  CLI_LAUNCH,    CLI_LEARN_FROM,
-                                          CLI_INPUT,      CLI_OUTPUT_REFERENCE, CLI_TOLERANCE, CLI_BASELINE},
+                                          CLI_INPUT,      CLI_OUTPUT_REFERENCE, CLI_TOLERANCE, CLI_BASELINE,
+                                          CLI_ALLOW},
                               of_runs[] = {CLI_RUNNERS, CLI_TIMEOUT};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to --space", d) &&
            (!cli_given(a, CLI_RECORDED) ||

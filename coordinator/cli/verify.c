@@ -347,7 +347,7 @@ static void print_table(const struct verifying *v, double elapsed_s)
 
 static int verify(struct verifying *v, unsigned runners, struct diag *d)
 {
-    const struct eval_inputs inputs = {v->seed, v->data};
+    const struct eval_inputs inputs = {.seed = v->seed, .data = v->data};
     v->evaluator = evaluator_new_for(v->p.problem, &v->p.device, runners, &inputs, NULL, d);
     if (!v->evaluator) return CLI_FAILED;
     v->flights = flights_new(v->evaluator);

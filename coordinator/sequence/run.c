@@ -65,8 +65,11 @@ static bool open_whole(struct measuring *m)
         return false;
     }
     const struct cg_kernel *naive = single ? single : chain.kernels;
-    m->evaluator =
-        sequence_whole_open(s->plan->program, naive, &s->device, s->data, s->options->seed, m->diag);
+    const struct eval_inputs inputs = {.seed = s->options->seed,
+                                       .data = s->data,
+                                       .rounds_factors = bb_options_allow_tf32(&s->options->lowering) &&
+                                                         s->device.limits.matrix};
+    m->evaluator = sequence_whole_open(s->plan->program, naive, &s->device, &inputs, m->diag);
     sequence_chain_clear(&chain);
     return m->evaluator != NULL;
 }

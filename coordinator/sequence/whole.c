@@ -12,10 +12,10 @@ enum { LEAST_ROUNDS = 3, LAUNCHES = 12 /* of a round, about, with those that siz
 static const double slow = 4; /* times the fastest: three rounds are enough */
 
 struct evaluator *sequence_whole_open(const struct lift_program *p, const struct cg_kernel *naive,
-                                      const struct device *dev, const struct given *data, uint64_t seed,
+                                      const struct device *dev, const struct eval_inputs *inputs,
                                       struct diag *d)
 {
-    return evaluator_new_of_sequence(p, naive, dev, &(struct eval_inputs){seed, data}, NULL, d);
+    return evaluator_new_of_sequence(p, naive, dev, inputs, NULL, d);
 }
 
 bool sequence_whole_verify(struct evaluator *ev, struct sequence_contender *c, struct diag *d)

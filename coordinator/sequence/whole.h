@@ -20,9 +20,9 @@ struct sequence_contender {
 };
 
 /* An evaluator of the whole program, whose reference is made by `naive` and checked by the interpreter.
- * Borrows the program and the data. NULL after an error. */
+ * Borrows the program and the data of the inputs. NULL after an error. */
 struct evaluator *sequence_whole_open(const struct lift_program *p, const struct cg_kernel *naive,
-                                      const struct device *dev, const struct given *data, uint64_t seed,
+                                      const struct device *dev, const struct eval_inputs *inputs,
                                       struct diag *d);
 /* Verifies a contender and sets about_ns. false after an error, which names it. */
 bool sequence_whole_verify(struct evaluator *ev, struct sequence_contender *c, struct diag *d);

@@ -238,13 +238,15 @@ static void add_roles(const struct instance *in, uint32_t step, const uint32_t l
 
 static void add_matrix(const struct instance *in, uint32_t step)
 {
-    uint32_t loads[2];
-    if (!in->device->matrix || !bb_multiplies_halves(in->bb, step, loads)) return;
+    struct bb_factors f;
+    if (!in->device->matrix || !bb_multiplies(in->bb, step, &f)) return;
     gpu_set_multiplies(in->data, step, true);
-    add_roles(in, step, loads);
+    gpu_set_matrix_steps(in->data, step, 2 * f.row);
+    add_roles(in, step, f.loads);
     for (int i = 0; i < 2; i++) {
-        uint32_t value = in->bb->insts[loads[i]].value;
+        uint32_t value = in->bb->insts[f.loads[i]].value;
         gpu_set_multiplied(in->data, step, value, true);
+        gpu_set_row_of_matrix(in->data, value, f.row);
         gpu_set_background(in->data, in->bb->values[value].region, true);
     }
 }

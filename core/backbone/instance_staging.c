@@ -185,7 +185,8 @@ static void add_direct(const struct instance *in, uint32_t value)
         if (bb->insts[bb->values[w].load].unless == value) gpu_put_inner_values(in->data, value, w);
 }
 
-/* A row of 2^n + 1 elements avoids the banks of a column, one of 2^n + a vector's width is aligned too. */
+/* A row of 2^n + 1 elements avoids the banks of a column, one of 2^n + a vector's width is aligned too. With
+ * 8 floats between them, 4 rows have the banks of 8 neighbours each apart. */
 static void add_pads(const struct instance *in, uint32_t region)
 {
     const struct bb_device *dev = in->device;
@@ -193,8 +194,10 @@ static void add_pads(const struct instance *in, uint32_t region)
     unsigned n = 2;
     for (unsigned i = 0; i < dev->n_vector_widths; i++)
         list[n++] = dev->vector_widths[i];
-    bool half = dev->matrix && in->bb->regions[region].type == SCALAR_HALF;
-    if (half && list[n - 1] < BB_HALF_VECTOR) list[n++] = BB_HALF_VECTOR;
+    enum scalar_type type = in->bb->regions[region].type;
+    bool eight =
+        type == SCALAR_HALF ? dev->matrix : type == SCALAR_FLOAT && bb_may_round_factors(in->bb, dev);
+    if (eight && list[n - 1] < BB_HALF_VECTOR) list[n++] = BB_HALF_VECTOR;
     gpu_set_pads(in->data, region, list, n);
 }
 

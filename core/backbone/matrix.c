@@ -1,4 +1,4 @@
-/* Products of half numbers in matrices, as decisions. Of C[m][n] = sum over k of A[m][k] * B[k][n], 128 x 128
+/* Products in matrices, as decisions. Of half numbers, C[m][n] = sum over k of A[m][k] * B[k][n], 128 x 128
  * results by 4 bundles of 32 work-items, 64 x 64 a bundle:
  *
  *     matrix(mad)=YES
@@ -12,7 +12,9 @@
  * is stored along k. Copies load vectors of 8 elements along the dimension in which their array is
  * contiguous; rows are padded by 8. Or, with three tiles that are copied in the background, rows are rotated:
  *
- *     stages(*)=3  transfer(*)=DIRECT  row_layout(*)=ROTATED  pad(*)=0 */
+ *     stages(*)=3  transfer(*)=DIRECT  row_layout(*)=ROTATED  pad(*)=0
+ *
+ * Of floats in TF32 vectors have 4 elements and an iteration 16 steps, as many bytes. */
 #include "core/backbone/matrix.h"
 
 #include <inttypes.h>
@@ -21,27 +23,28 @@
 #include "core/backbone/seat.h"
 #include "core/base/arena.h"
 
-enum { VECTOR = BB_HALF_VECTOR };
-
 /* Levels of m and n, as all instructions have them. */
 enum { BLOCK, PART, REGISTER, LANE };
 
 /* Bundles of a group and registers of a work-item along the left and the right dimension; steps of k. */
 struct matrix_shape {
-    int64_t left_bundles, right_bundles, left, right, steps;
+    int64_t left_bundles, right_bundles, left, right, rows; /* rows: of matrices, along k */
     bool background; /* three tiles, copied in the background; rotated rows instead of padded ones */
 };
 
 /* ---- what multiplies ---- */
 
-/* The load whose half number an expression of two nodes converts to float; BB_NONE: another expression. */
-static uint32_t converted(const struct backbone *bb, const struct bb_inst *step, const struct bb_node *n)
+/* The load whose number is a factor: an expression of one node, of a half number of two, which convert it.
+ * BB_NONE: another expression. */
+static uint32_t factor(const struct backbone *bb, const struct bb_inst *step, const struct bb_node *n,
+                       enum scalar_type type)
 {
-    if (n[0].kind != BB_NODE_OPERAND || n[0].type != SCALAR_HALF || n[1].kind != BB_NODE_OP ||
-        n[1].op != SCALAR_TO_FLOAT)
+    bool converts = type == SCALAR_HALF;
+    if (n[0].kind != BB_NODE_OPERAND || n[0].type != type ||
+        (converts && (n[1].kind != BB_NODE_OP || n[1].op != SCALAR_TO_FLOAT)))
         return BB_NONE;
-    uint32_t load = step->operands[n[0].operand];
-    return bb->insts[load].kind == BB_LOAD && bb->insts[load].value != BB_NONE ? load : BB_NONE;
+    const struct bb_inst *load = &bb->insts[step->operands[n[0].operand]];
+    return load->kind == BB_LOAD && load->value != BB_NONE ? step->operands[n[0].operand] : BB_NONE;
 }
 
 /* Whether the step reduces one dimension, and of the others has one that the first of both loads alone has.
@@ -60,18 +63,30 @@ static bool has_own(const struct backbone *bb, const struct bb_inst *step, uint3
     return own == 1 && reduced == 1;
 }
 
-bool bb_multiplies_halves(const struct backbone *bb, uint32_t step, uint32_t loads[2])
+bool bb_multiplies(const struct backbone *bb, uint32_t step, struct bb_factors *out)
 {
     const struct bb_inst *s = &bb->insts[step];
-    if (s->kind != BB_STEP || s->scan || s->n_more || s->type != SCALAR_FLOAT || s->n_nodes != 6)
+    if (s->kind != BB_STEP || s->scan || s->n_more || s->type != SCALAR_FLOAT ||
+        (s->n_nodes != 4 && s->n_nodes != 6))
         return false;
-    const struct bb_node *acc = &s->nodes[4], *fma = &s->nodes[5];
+    enum scalar_type type = s->n_nodes == 6 ? SCALAR_HALF : SCALAR_FLOAT;
+    const struct bb_node *acc = &s->nodes[s->n_nodes - 2], *fma = &s->nodes[s->n_nodes - 1];
     if (acc->kind != BB_NODE_OPERAND || acc->operand != 0 || fma->kind != BB_NODE_OP || fma->op != SCALAR_FMA)
         return false;
-    for (int i = 0; i < 2; i++)
-        loads[i] = converted(bb, s, &s->nodes[2 * i]);
-    return loads[0] != BB_NONE && loads[1] != BB_NONE && loads[0] != loads[1] &&
-           has_own(bb, s, loads[0], loads[1]) && has_own(bb, s, loads[1], loads[0]);
+    if (type == SCALAR_FLOAT && !bb_allows_tf32(bb)) return false;
+    for (unsigned i = 0; i < 2; i++)
+        out->loads[i] = factor(bb, s, &s->nodes[i * (s->n_nodes - 2) / 2], type);
+    out->row = BB_ROW_BYTES / scalar_type_bytes(type);
+    return out->loads[0] != BB_NONE && out->loads[1] != BB_NONE && out->loads[0] != out->loads[1] &&
+           has_own(bb, s, out->loads[0], out->loads[1]) && has_own(bb, s, out->loads[1], out->loads[0]);
+}
+
+bool bb_may_round_factors(const struct backbone *bb, const struct bb_device *device)
+{
+    struct bb_factors f;
+    for (uint32_t i = 0; i < bb->n_insts && device->matrix; i++)
+        if (bb_multiplies(bb, i, &f) && f.row < BB_HALF_VECTOR) return true;
+    return false;
 }
 
 /* ---- decisions ---- */
@@ -80,6 +95,7 @@ struct tiles {
     struct tiler t;
     struct matrix_shape shape;
     struct side left, right;
+    int64_t row, steps; /* elements of a row of a matrix; steps of an iteration */
 };
 
 static int64_t items(const struct tiles *x)
@@ -96,14 +112,14 @@ static bool decide_sizes(struct tiles *x)
     x->right.tile = s->right_bundles * s->right * BB_RIGHT_LANES;
     if (logicals[t->p.m].n_levels <= LANE || logicals[t->p.n].n_levels <= LANE ||
         logicals[t->p.k].n_levels < 2 || logicals[x->left.own].extent % x->left.tile ||
-        logicals[x->right.own].extent % x->right.tile || logicals[t->p.k].extent % s->steps)
+        logicals[x->right.own].extent % x->right.tile || logicals[t->p.k].extent % x->steps)
         return false;
     if (!tiler_decide_span(t, x->left.own, x->left.tile) ||
-        !tiler_decide_span(t, x->right.own, x->right.tile) || !tiler_decide_span(t, t->p.k, s->steps))
+        !tiler_decide_span(t, x->right.own, x->right.tile) || !tiler_decide_span(t, t->p.k, x->steps))
         return false;
     tiler_sizes(t, x->left.own, PART, (const int64_t[]){s->left_bundles, s->left, BB_LEFT_LANES, 0});
     tiler_sizes(t, x->right.own, PART, (const int64_t[]){s->right_bundles, s->right, BB_RIGHT_LANES, 0});
-    tiler_sizes(t, t->p.k, 1, (const int64_t[]){s->steps, 0});
+    tiler_sizes(t, t->p.k, 1, (const int64_t[]){x->steps, 0});
     if (t->p.batch != BB_NONE) tiler_sizes(t, t->p.batch, 1, (const int64_t[]){0});
     return true;
 }
@@ -173,8 +189,8 @@ static bool decide_copy(struct tiles *x, const struct side *s, bool along_k)
                             k = tiler_coordinate(t, s->value, t->p.k, 1);
     if (t->p.batch != BB_NONE && bb_owns(&t->bb->insts[v->load], t->p.batch))
         tiler_coordinate(t, s->value, t->p.batch, 1);
-    bool by_k = product_has_vectors(t->bb, v->load, t->p.k, VECTOR);
-    if (!by_k && !product_has_vectors(t->bb, v->load, s->own, VECTOR)) return false;
+    bool by_k = product_has_vectors(t->bb, v->load, t->p.k, x->row);
+    if (!by_k && !product_has_vectors(t->bb, v->load, s->own, x->row)) return false;
     tiler_decide(t, gpu_act_mem_space(t->space, v->region, GPU_MEM_SPACE_LOCAL));
     tiler_decide(t, gpu_act_layout_order(t->space, own.term, k.term,
                                          along_k ? GPU_LAYOUT_ORDER_OUTSIDE : GPU_LAYOUT_ORDER_INSIDE));
@@ -182,13 +198,13 @@ static bool decide_copy(struct tiles *x, const struct side *s, bool along_k)
     if (background && !kept) return false;
     tiler_decide(t, gpu_act_row_layout(t->space, v->region,
                                        background ? GPU_ROW_LAYOUT_ROTATED : GPU_ROW_LAYOUT_PLAIN));
-    tiler_decide(t, gpu_act_pad(t->space, v->region, background ? 0 : VECTOR));
+    tiler_decide(t, gpu_act_pad(t->space, v->region, background ? 0 : along_k ? x->row : BB_HALF_VECTOR));
     tiler_decide(t, gpu_act_stages(t->space, v->region, background ? 3 : 2));
     tiler_decide(
         t, gpu_act_transfer(t->space, v->region, background ? GPU_TRANSFER_DIRECT : GPU_TRANSFER_REGISTERS));
-    int64_t steps = x->shape.steps;
-    struct tiler_walk w = by_k ? (struct tiler_walk){k.copy, own.copy, steps, s->tile, VECTOR, false, kept}
-                               : (struct tiler_walk){own.copy, k.copy, s->tile, steps, VECTOR, false, kept};
+    struct tiler_walk w = by_k
+                              ? (struct tiler_walk){k.copy, own.copy, x->steps, s->tile, x->row, false, kept}
+                              : (struct tiler_walk){own.copy, k.copy, s->tile, x->steps, x->row, false, kept};
     return tiler_walk(t, v, items(x), &w);
 }
 
@@ -218,23 +234,26 @@ unsigned bb_matrix(const struct backbone *bb, const struct space *space, const s
                    struct arena *a, struct bb_plain out[BB_MAX_MATRIX])
 {
     static const struct matrix_shape shapes[BB_MAX_MATRIX] = {
-        {2, 2, 8, 16, 32, true},  {4, 2, 4, 16, 32, true}, {2, 2, 8, 16, 32, false},
-        {4, 2, 4, 16, 32, false}, {2, 2, 8, 8, 32, true},  {2, 2, 4, 8, 32, false}};
+        {2, 2, 8, 16, 4, true},  {4, 2, 4, 16, 4, true}, {2, 2, 8, 16, 4, false},
+        {4, 2, 4, 16, 4, false}, {2, 2, 8, 8, 4, true},  {2, 2, 4, 8, 4, false}};
     struct product p;
-    uint32_t loads[2];
+    struct bb_factors f;
     unsigned n = 0;
-    if (!device->matrix || !product_find(bb, &p) || !bb_multiplies_halves(bb, p.step, loads)) return 0;
+    if (!device->matrix || !product_find(bb, &p) || !bb_multiplies(bb, p.step, &f)) return 0;
     bool swapped = product_is_contiguous(bb, bb->values[p.b.value].load, p.k) &&
                    !product_is_contiguous(bb, bb->values[p.a.value].load, p.k);
     for (unsigned i = 0; i < BB_MAX_MATRIX; i++) {
         struct tiles x = {.t = {.bb = bb, .space = space, .device = device, .arena = a, .p = p},
                           .shape = shapes[i],
                           .left = swapped ? p.a : p.b,
-                          .right = swapped ? p.b : p.a};
+                          .right = swapped ? p.b : p.a,
+                          .row = f.row,
+                          .steps = shapes[i].rows * f.row};
         if (items(&x) > device->max_work_group || !decide_all(&x)) continue;
         const char *label = arena_printf(
-            a, "groups of %" PRId64 " x %" PRId64 " results in matrices, tiles of %" PRId64 " steps %s",
-            swapped ? x.left.tile : x.right.tile, swapped ? x.right.tile : x.left.tile, x.shape.steps,
+            a, "groups of %" PRId64 " x %" PRId64 " results in matrices%s, tiles of %" PRId64 " steps %s",
+            swapped ? x.left.tile : x.right.tile, swapped ? x.right.tile : x.left.tile,
+            f.row < BB_HALF_VECTOR ? " of TF32" : "", x.steps,
             x.shape.background ? "copied in the background" : "loaded ahead");
         out[n++] = (struct bb_plain){.label = label, .decisions = x.t.decisions};
     }

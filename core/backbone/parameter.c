@@ -1,6 +1,7 @@
 /* Parameters of gpu.space that a user may set: those that have a default, since they express a guess about
- * speed. The others are what a device can do. An example: `--param max_unroll=4096,global_from=0` allows more
- * unrolling, and staged tiles of any size in global memory. */
+ * speed, or what is allowed. The others are what a device can do. Examples: `--param
+ * max_unroll=4096,global_from=0` allows more unrolling, and staged tiles of any size in global memory;
+ * `--allow tf32` is `--param tf32=1`. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -78,6 +79,58 @@ static bool parse_one(char *item, struct bb_options *o, struct diag *d)
         refuse_name(item, p.number, d);
     return valid;
 }
+
+/* ---- what is allowed ---- */
+
+static const char *const allowances[] = {"tf32"};
+enum { ALLOWANCES = sizeof allowances / sizeof allowances[0] };
+
+/* The n letters at `text`. */
+static bool allow_one(const char *text, size_t n, struct bb_options *o, struct diag *d)
+{
+    struct strbuf known = {0};
+    for (unsigned i = 0; i < ALLOWANCES; i++) {
+        if (strlen(allowances[i]) == n && !strncmp(allowances[i], text, n)) {
+            set(o, (struct bb_parameter){find_parameter(allowances[i]), 1});
+            return true;
+        }
+    }
+    for (unsigned i = 0; i < ALLOWANCES; i++)
+        strbuf_printf(&known, "%s%s", i ? ", " : "", allowances[i]);
+    diag_plain(d, "--allow: '%.*s' cannot be allowed; possible: %s", (int)n, text, known.text);
+    strbuf_free(&known);
+    return false;
+}
+
+bool bb_parse_allowed(const char *text, struct bb_options *o, struct diag *d)
+{
+    do {
+        size_t n = strcspn(text, ",");
+        if (!allow_one(text, n, o, d)) return false;
+        text += n + (text[n] == ',');
+    } while (*text);
+    return true;
+}
+
+static bool allows_tf32(const struct bb_parameter *p, unsigned n)
+{
+    uint32_t number = find_parameter("tf32");
+    for (unsigned i = 0; i < n; i++)
+        if (p[i].number == number) return p[i].value > 0;
+    return false;
+}
+
+bool bb_options_allow_tf32(const struct bb_options *o)
+{
+    return allows_tf32(o->parameters, o->n_parameters);
+}
+
+bool bb_allows_tf32(const struct backbone *bb)
+{
+    return allows_tf32(bb->parameters, bb->n_parameters);
+}
+
+/* ---- texts ---- */
 
 bool bb_parse_parameters(const char *text, struct bb_options *o, struct diag *d)
 {

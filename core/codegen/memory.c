@@ -105,7 +105,8 @@ static const char *lay_out(struct cg_program *p, const struct bb_region *r, int6
         out->stride[at[rank]] = stride;
         stride *= out->extent[at[rank]] + (rank == 0 ? pad : 0);
     }
-    if (rotated && (pad || out->extent[at[0]] % BB_HALF_VECTOR)) return "a row is not made of whole parts";
+    out->part = BB_ROW_BYTES / scalar_type_bytes(r->type);
+    if (rotated && (pad || out->extent[at[0]] % out->part)) return "a row is not made of whole parts";
     out->rotated = rotated ? out->extent[at[0]] : 0;
     int64_t unit = CG_ALIGNMENT / scalar_type_bytes(r->type);
     out->elements = out->space == BB_MEM_GLOBAL ? (stride + unit - 1) / unit * unit : stride;
@@ -183,17 +184,41 @@ static const struct index_expr *load_coordinate(struct cg_program *p, const stru
     return sum;
 }
 
+enum { CYCLE = 8 /* parts that have all banks */ };
+
 /* Of rotated rows: where an element is in its row. Rows of fewer than 8 parts are rotated together, as many
  * as 8 parts hold: 8 rows of 1, 2, 4, 8, 16 ... parts have any one part in different banks. */
-static const struct index_expr *rotate(struct cg_program *p, int64_t row, const struct index_expr *rows,
-                                       const struct index_expr *in_row)
+static const struct index_expr *rotate(struct arena *a, const struct cg_region *r,
+                                       const struct index_expr *rows, const struct index_expr *in_row)
 {
-    int64_t parts = row / BB_HALF_VECTOR, together = parts < 8 ? 8 / parts : 1;
-    const struct index_expr *number = index_div(p->arena, index_div(p->arena, rows, row), together),
-                            *part = index_div(p->arena, in_row, BB_HALF_VECTOR);
-    part = index_mod(p->arena, index_add(p->arena, part, number), parts);
-    return index_add(p->arena, index_scale(p->arena, part, BB_HALF_VECTOR),
-                     index_mod(p->arena, in_row, BB_HALF_VECTOR));
+    int64_t parts = r->rotated / r->part, together = parts < CYCLE ? CYCLE / parts : 1;
+    const struct index_expr *number = index_div(a, index_div(a, rows, r->rotated), together),
+                            *part = index_div(a, in_row, r->part);
+    part = index_mod(a, index_add(a, part, number), parts);
+    return index_add(a, index_scale(a, part, r->part), index_mod(a, in_row, r->part));
+}
+
+/* The same of floats of which a bundle reads two parts of 4 rows at once, across the steps of a product
+ * (matrix.c): rows are rotated by 0, 2, 4 or 6 parts, each 8 parts of a row by themselves, so that few
+ * addresses differ in more than a constant. */
+static const struct index_expr *rotate_across(struct arena *a, const struct cg_region *r,
+                                              const struct index_expr *rows, const struct index_expr *in_row)
+{
+    int64_t cycle = CYCLE * r->part;
+    const struct index_expr *number = index_mod(a, index_div(a, rows, r->rotated), CYCLE / 2),
+                            *within = index_mod(a, in_row, cycle),
+                            *part = index_add(a, index_div(a, within, r->part), index_scale(a, number, 2));
+    part = index_scale(a, index_mod(a, part, CYCLE), r->part);
+    return index_add(a, index_add(a, index_scale(a, index_div(a, in_row, cycle), cycle), part),
+                     index_mod(a, in_row, r->part));
+}
+
+/* Whether the rows of a region are floats, and their elements not steps of a reduction. */
+static bool is_across(const struct cg_program *p, const struct cg_region *r, const struct bb_region_dim *row)
+{
+    const struct bb_term *t = &p->bb->terms[row->first_term];
+    bool floats = r->part == BB_ROW_BYTES / 4;
+    return floats && r->rotated % (CYCLE * r->part) == 0 && !p->bb->logicals[t->logical].reduction;
 }
 
 static const struct index_expr *region_offset(struct cg_program *p, uint32_t inst)
@@ -203,14 +228,17 @@ static const struct index_expr *region_offset(struct cg_program *p, uint32_t ins
     const struct cg_region *r = &p->regions[v->region];
     const struct bb_region_dim *c = &p->bb->region_dims[p->bb->regions[v->region].first_region_dim];
     const struct index_expr *rows = index_constant(p->arena, 0), *in_row = rows;
+    bool across = false;
     for (unsigned j = 0; j < r->n_dims; j++) {
         const struct index_expr *x = inst == v->load
                                          ? load_coordinate(p, v, &c[j], PART_INSIDE)
                                          : logical_index(p, inst, in->logicals[j], PART_ALL, NULL);
         const struct index_expr **sum = r->rotated && r->stride[j] == 1 ? &in_row : &rows;
         *sum = index_add(p->arena, *sum, index_scale(p->arena, x, r->stride[j]));
+        if (r->rotated && r->stride[j] == 1) across = is_across(p, r, &c[j]);
     }
-    return r->rotated ? index_add(p->arena, rows, rotate(p, r->rotated, rows, in_row)) : rows;
+    if (!r->rotated) return rows;
+    return index_add(p->arena, rows, (across ? rotate_across : rotate)(p->arena, r, rows, in_row));
 }
 
 /* The coordinates of windows at which a copy's store writes to its region: beyond it, it writes nothing. */

@@ -81,7 +81,8 @@ static const char half_functions[] =
     "THRESH_HALF_OF_DOUBLE(8)\nTHRESH_HALF_OF_DOUBLE(16)\n"
     "#endif";
 
-/* PTX of NVIDIA's devices from compute capability 8.0 on. The address of a row is one of local memory. */
+/* PTX of NVIDIA's devices from compute capability 8.0 on. The address of a row is one of local memory. Words
+ * of TF32 are floats of which the first 19 bits count. */
 static const char matrix_functions[] =
     "#define THRESH_LOAD(kind, to, from) \\\n"
     "    __asm__ volatile(\"ldmatrix.sync.aligned.m8n8.x4\" kind \".shared.b16 {%0, %1, %2, %3}, [%4];\" \\\n"
@@ -93,7 +94,20 @@ static const char matrix_functions[] =
     "    __asm__(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 \" \\\n"
     "            \"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" \\\n"
     "            : \"+f\"(c0), \"+f\"(c1), \"+f\"(c2), \"+f\"(c3) \\\n"
-    "            : \"r\"((l).x), \"r\"((l).y), \"r\"((l).z), \"r\"((l).w), \"r\"(r0), \"r\"(r1))";
+    "            : \"r\"((l).x), \"r\"((l).y), \"r\"((l).z), \"r\"((l).w), \"r\"(r0), \"r\"(r1))\n"
+    "#define thresh_multiply_tf32(c0, c1, c2, c3, l, r0, r1) \\\n"
+    "    __asm__(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 \" \\\n"
+    "            \"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" \\\n"
+    "            : \"+f\"(c0), \"+f\"(c1), \"+f\"(c2), \"+f\"(c3) \\\n"
+    "            : \"r\"((l).x), \"r\"((l).y), \"r\"((l).z), \"r\"((l).w), \"r\"(r0), \"r\"(r1))\n"
+    "#define THRESH_TF32(x) __asm__(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(x) : \"f\"(as_float(x)))\n"
+    "#define thresh_round(v) \\\n"
+    "    do { \\\n"
+    "        THRESH_TF32((v).x); \\\n"
+    "        THRESH_TF32((v).y); \\\n"
+    "        THRESH_TF32((v).z); \\\n"
+    "        THRESH_TF32((v).w); \\\n"
+    "    } while (0)";
 
 /* The same devices: PTX ISA, "shfl.sync". Lanes are 4 work-items apart. In the first round lanes whose
  * numbers differ in bit 0 exchange columns, two of them in a word; then those that differ in bit 1, and in
@@ -273,7 +287,10 @@ const struct cg_dialect cg_opencl = {
     .matrix_type = "uint4",
     .matrix_load = "thresh_load_matrices($1, $2);",
     .matrix_load_transposed = "thresh_load_transposed($1, $2);",
+    .matrix_words = "$1 = (uint4)(as_uint($2), as_uint($3), as_uint($4), as_uint($5));",
     .matrix_multiply = "thresh_multiply($1, $2, $3, $4, $5, $6, $7);",
+    .tf32_multiply = "thresh_multiply_tf32($1, $2, $3, $4, $5, $6, $7);",
+    .tf32_round = "thresh_round($2);",
     .words = words,
     .prefixes = prefixes,
 };

@@ -45,6 +45,7 @@ struct cg_matrix_side {
 /* A step that bundles of work-items take together. */
 struct cg_matrix {
     uint32_t step;
+    int64_t row;           /* elements of 16 bytes */
     struct cg_node *steps; /* the UNROLL dimension of the reduction */
     struct cg_matrix_side left, right;
 };
@@ -95,7 +96,7 @@ struct cg_access {
     const struct index_guard *guards;
     double otherwise;
     bool direct;       /* a copy in the background: the load gives the address, the store starts it */
-    bool words;        /* a copy of eight half numbers as four words (words.c) */
+    bool words;        /* a copy of 16 bytes of numbers as four words (words.c) */
     bool streaming;    /* used once: leaves the caches first */
     unsigned n_clamps; /* loads: indices that are at most below - 1, where what they read is not used */
     struct cg_clamp {
@@ -115,7 +116,7 @@ struct cg_value {
     struct cg_node *vector; /* the VECTOR axis; NULL: scalars, also if an axis is VECTOR */
     struct cg_node *scope;  /* the node whose braces hold all uses */
     bool direct;            /* an address in global memory, for a copy in the background */
-    bool words;             /* a vector of half numbers is words (words.c) */
+    bool words;             /* a vector of 16 bytes is words (words.c) */
     bool declared_inline;   /* declared where it is made */
 };
 
@@ -137,8 +138,9 @@ struct cg_region {
     enum bb_mem_space space;
     unsigned n_dims;
     int64_t extent[BB_MAX_LOGICALS], stride[BB_MAX_LOGICALS]; /* elements */
-    int64_t rotated;  /* elements of a row, whose parts of BB_HALF_VECTOR are rotated by its number; 0: they
-                         are not */
+    int64_t rotated;  /* elements of a row, whose parts of 16 bytes are rotated by its number; 0: they are not
+                       */
+    int64_t part;     /* elements of 16 bytes */
     int64_t elements; /* with padding, a multiple of the alignment */
 };
 
@@ -179,7 +181,7 @@ const char *cg_place_values(struct cg_program *p);     /* values.c: registers, c
 const char *cg_stage_copies(struct cg_program *p);     /* stages.c: copies that run ahead of their loop */
 const char *cg_place_barriers(struct cg_program *p);   /* barrier.c */
 const char *cg_guard_remainders(struct cg_program *p); /* remainder.c: guards of what was rounded up */
-const char *cg_find_words(struct cg_program *p);       /* words.c: vectors of half numbers that are copied */
+const char *cg_find_words(struct cg_program *p);       /* words.c: vectors of 16 bytes that are copied */
 const char *cg_find_matrices(struct cg_program *p);    /* matrix.c: steps that bundles of work-items take */
 const char *cg_find_exchanges(struct cg_program *p);   /* exchange.c: results that bundles store in vectors */
 const char *cg_work_around(struct cg_program *p);      /* workaround.c: barriers for faulty drivers */

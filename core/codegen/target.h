@@ -44,7 +44,8 @@ struct cg_dialect {
      * "" of scalars. */
     struct cg_type_text half_bits;
     const char *half_to_float, *float_to_half, *double_to_half;
-    const char *half_words; /* the type of eight of them that are copied (words.c); NULL: none */
+    const char *half_words; /* the type of 16 bytes of them, or of floats, that are copied (words.c); NULL:
+                               none */
     /* Operations by their last operand: a vector, an int (scalar or vector) or else, the first of these that
      * is not NULL. Operands $1 $2 $3, mask $8 of the last one's type, width $9 of vectors, "" of scalars. A
      * bool is an int that is not 0. */
@@ -90,8 +91,11 @@ struct cg_dialect {
     const char *matrix_before;                        /* text before a kernel that has some */
     const char *matrix_type;                          /* of a work-item's elements of four matrices */
     const char *matrix_load, *matrix_load_transposed; /* statement: variable $1, pointer to a row $2 */
+    const char *matrix_words;    /* statement: variable $1, its elements, floats, $2 $3 $4 $5 */
     const char *matrix_multiply; /* statement: results $1 $2 $3 $4; the left matrices are in variable $5, the
-                                    right ones are $6 and $7 */
+                                    right ones are $6 and $7; of half numbers */
+    const char *tf32_multiply;   /* the same of TF32 */
+    const char *tf32_round;      /* statement: floats to TF32, variable $2 */
 
     /* 8 lanes of a bundle, each with 8 half numbers, to vectors of the type half_words: lane $1 gets the
        numbers $1 (0..7) of all of them, in the order of the lanes; $2: its 8 numbers (exchange.c). NULL: they

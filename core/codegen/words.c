@@ -1,5 +1,5 @@
-/* Copies of half numbers as words. Where half numbers are bits (cg_target.half_bits), a vector of eight of
- * them that is only copied is four words of 32 bits:
+/* Copies of 16 bytes as words. Where half numbers are bits (cg_target.half_bits), a vector of eight of them
+ * that is only copied is four words of 32 bits:
  *
  *     A_copy_load = *(const __global uint4 *)&A[...];     instead of ushort8
  *     *(__local uint4 *)&A_tile[...] = A_copy_load;
@@ -10,14 +10,14 @@
  *     A_copy_load = (const __global uint4 *)&A[...];
  *     thresh_copy((__local uint4 *)&A_tile[...], A_copy_load);
  *
+ * So it is with vectors of four floats; through registers they are vectors of the language.
+ *
  * NVIDIA's compiler loads vectors of 16-bit numbers in parts: a product of 4096^3 took 896 us with vectors of
  * ushort, and 691 us with words (H200, experiments/results/2026-11-27-matrices.md). */
 #include "core/codegen/program.h"
 
 #include "core/backbone/matrix.h"
 #include "core/base/arena.h"
-
-enum { TOGETHER = BB_HALF_VECTOR };
 
 bool cg_is_multiple(const struct index_expr *x, int64_t of)
 {
@@ -28,13 +28,14 @@ bool cg_is_multiple(const struct index_expr *x, int64_t of)
 }
 
 /* Whether vectors along a node begin at multiples of their length. */
-static bool is_vectors(struct cg_program *p, const struct cg_access *x, const struct cg_node *vector)
+static bool is_vectors(struct cg_program *p, const struct cg_access *x, const struct cg_node *vector,
+                       int64_t elements)
 {
     const struct index_expr **fixed = ARENA_ARRAY(p->arena, const struct index_expr *, cg_variables(p));
     int affine = 0;
     if (index_stride(x->offset, vector->id, &affine) != 1 || !affine) return false;
     fixed[vector->id] = index_constant(p->arena, 0);
-    return cg_is_multiple(index_substitute(p->arena, x->offset, fixed, cg_variables(p)), TOGETHER);
+    return cg_is_multiple(index_substitute(p->arena, x->offset, fixed, cg_variables(p)), elements);
 }
 
 /* Whether an instruction accesses whole aligned vectors along its dimension, with no guard but those of
@@ -43,8 +44,9 @@ static bool is_whole(struct cg_program *p, uint32_t inst, const struct cg_node *
 {
     const struct cg_access *x = &p->access[inst];
     const struct cg_node *n = p->inst_node[inst];
-    return vector && vector->size == TOGETHER && x->offset && !x->n_guards && !x->n_clamps && !x->streaming &&
-           !n->n_guards && !vector->n_guards && is_vectors(p, x, vector) &&
+    int64_t elements = BB_ROW_BYTES / scalar_type_bytes(p->bb->insts[inst].type);
+    return vector && vector->size == elements && x->offset && !x->n_guards && !x->n_clamps && !x->streaming &&
+           !n->n_guards && !vector->n_guards && is_vectors(p, x, vector, elements) &&
            (p->bb->insts[inst].kind == BB_COPY_STORE ||
             (!n->guard_local && !n->guard_group && !n->guard_last));
 }
@@ -59,10 +61,11 @@ static const struct cg_node *stored_along(const struct cg_program *p, const stru
     return NULL;
 }
 
-static bool in_words(struct cg_program *p, const struct bb_value *v)
+static bool in_words(struct cg_program *p, const struct bb_value *v, bool direct)
 {
-    return p->target.half_bits && p->target.dialect->half_words && !bb_is_computed(p->bb, v) &&
-           p->bb->insts[v->copy_load].type == SCALAR_HALF &&
+    enum scalar_type type = p->bb->insts[v->copy_load].type;
+    bool copied = type == SCALAR_HALF ? p->target.half_bits : direct && type == SCALAR_FLOAT;
+    return copied && p->target.dialect->half_words && !bb_is_computed(p->bb, v) &&
            is_whole(p, v->copy_load, p->values[v->copy_load].vector) &&
            is_whole(p, v->copy_store, stored_along(p, v));
 }
@@ -71,7 +74,8 @@ const char *cg_find_words(struct cg_program *p)
 {
     for (uint32_t i = 0; i < p->bb->n_values; i++) {
         const struct bb_value *v = &p->bb->values[i];
-        bool words = p->c->staged[i] && in_words(p, v), direct = p->c->staged[i] && p->c->direct[v->region];
+        bool direct = p->c->staged[i] && p->c->direct[v->region],
+             words = p->c->staged[i] && in_words(p, v, direct);
         if (direct && (!words || !p->target.dialect->direct_copy))
             return "a copy in the background is not of words";
         if (direct && p->c->stages[v->region] < 2) return "a copy in the background does not run ahead";

@@ -35,6 +35,14 @@ static struct value select_value(struct run *r, const struct lift_type *type, st
     return (struct value){.parts = parts};
 }
 
+/* Whether the first two operands are factors of a product of floats that may be one in matrices: neither is
+ * made of literals. */
+static bool is_product(const struct lift_expr *e, const struct lift_value_bound *x)
+{
+    return (e->op == SCALAR_MULT || e->op == SCALAR_FMA) && e->args[0]->type->scalar == SCALAR_FLOAT &&
+           !x[0].constant && !x[1].constant;
+}
+
 static struct value evaluate_op(struct run *r, const struct lift_expr *e, const struct env *env)
 {
     struct value x[SCALAR_MAX_ARITY];
@@ -45,6 +53,9 @@ static struct value evaluate_op(struct run *r, const struct lift_expr *e, const 
         bounds[i] = x[i].scalar;
     }
     if (e->op == SCALAR_SELECT) return select_value(r, e->type, x[0].scalar, x[1], x[2]);
+    bool rounds = r->arrays.rounds_factors && is_product(e, bounds);
+    for (unsigned i = 0; i < 2 && rounds; i++)
+        bounds[i] = rounding_factor(bounds[i]);
     return interpret_scalar(rounding_apply(e->op, e->args[0]->type->scalar, bounds));
 }
 

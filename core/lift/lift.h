@@ -256,6 +256,7 @@ struct lift_value_bound lift_interpret_element(const struct lift_program *p, con
 struct lift_reader {
     double (*read)(const void *ctx, unsigned array, int64_t i);
     const void *ctx;
+    bool rounds_factors; /* a device may round the factors of products of floats to TF32: bounds say so */
 };
 /* The same as lift_interpret_element(). */
 struct lift_value_bound lift_interpret_element_of(const struct lift_program *p, struct lift_reader arrays,

@@ -4,7 +4,8 @@
  *     sqrt(a)     s = |value| + |derivative| s_a                        n = n_a + 10 (OpenCL allows 3 ulp)
  *     a < b       exact if |a - b| exceeds both errors, otherwise jumps
  *     if c ...    the bound of the value taken; where c jumps, both branches' bounds and their distance
- *     half(a)     the error of a in units of the new type, + 1 */
+ *     half(a)     the error of a in units of the new type, + 1
+ *     a * b       with factors that may be rounded to TF32: n of each + 2^13, unless it has 11 bits */
 #include "core/lift/rounding.h"
 
 #include <math.h>
@@ -76,6 +77,20 @@ struct lift_value_bound rounding_literal(enum scalar_type type, double value)
 {
     bound x = rounding_input(type, value);
     x.constant = true;
+    return x;
+}
+
+/* ---- factors ---- */
+
+struct lift_value_bound rounding_factor(struct lift_value_bound x)
+{
+    static const double bits = 11, largest = 0x1.ffep127;
+    int exponent;
+    double digits = ldexp(frexp(x.value, &exponent), (int)bits);
+    if (x.exact && digits == nearbyint(digits)) return x;
+    x.exact = x.exact_ops = false;
+    x.n += ldexp(1, 24 - (int)bits); /* 2^-11 of the value, in units of 2^-24 */
+    if (fabs(x.value) > largest) x.overflows = true;
     return x;
 }
 

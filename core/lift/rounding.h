@@ -16,6 +16,8 @@
 /* An element of an input, or a literal: rounded to its type if that does not have it. */
 struct lift_value_bound rounding_input(enum scalar_type type, double value);
 struct lift_value_bound rounding_literal(enum scalar_type type, double value);
+/* A factor of a product of floats that a device may round to TF32, 11 significant bits. */
+struct lift_value_bound rounding_factor(struct lift_value_bound x);
 /* The operation on args, whose last one is of type t. */
 struct lift_value_bound rounding_apply(enum scalar_op op, enum scalar_type t,
                                        const struct lift_value_bound *args);

@@ -3,10 +3,11 @@
     torch_peers.py softmax:4096,4096 conv:1,64,64,224     {"peer": "softmax:4096,4096", "ns": 61234.0}
 
 A peer is captured in a CUDA graph of 20 calls, which is replayed 11 times after a warm-up; the time is the median of the replays
-divided by the calls. Inputs are uniform in [-1, 1], TF32 is off.
+divided by the calls. Inputs are uniform in [-1, 1], TF32 is off
+but for tf32_matmul.
 
     copy:BYTES             a copy on the device that reads and writes BYTES together
-    matmul:M,N,K  half_matmul:M,N,K (of half numbers)  gemv:M,N  dot:N  sum:N  argmax:M,N  softmax:M,N  layer_norm:M,N
+    matmul:M,N,K  half_matmul:M,N,K (of half numbers)  tf32_matmul:M,N,K (of floats, in TF32)  gemv:M,N  dot:N  sum:N  argmax:M,N  softmax:M,N  layer_norm:M,N
     attention:N,M,D        N queries, M keys and values of D, not scaled: PyTorch's fused one
     attention_parts:N,M,D  the same as matmul, softmax, matmul
     conv:BATCH,IN,OUT,HW   a convolution of 3 x 3 with padding 1; conv_nhwc: the same in the layout "channels last"
@@ -42,6 +43,17 @@ def half_matmul(m, n, k):
     a, b = uniform(m, k).half(), uniform(k, n).half()
     c = torch.empty(m, n, device="cuda", dtype=torch.half)
     return lambda: torch.matmul(a, b, out=c)
+
+
+def tf32_matmul(m, n, k):
+    call = matmul(m, n, k)
+
+    def allowed():
+        torch.backends.cuda.matmul.allow_tf32 = True
+        call()
+        torch.backends.cuda.matmul.allow_tf32 = False
+
+    return allowed
 
 
 def gemv(m, n):
@@ -94,7 +106,7 @@ def conv_nhwc(*sizes):
     return conv(*sizes, layout=torch.channels_last)
 
 
-PEERS = {"copy": copy, "matmul": matmul, "half_matmul": half_matmul, "gemv": gemv, "dot": dot, "sum": total, "argmax": argmax,
+PEERS = {"copy": copy, "matmul": matmul, "half_matmul": half_matmul, "tf32_matmul": tf32_matmul, "gemv": gemv, "dot": dot, "sum": total, "argmax": argmax,
          "softmax": softmax, "layer_norm": layer_norm, "attention": attention,
          "attention_parts": attention_parts, "conv": conv, "conv_nhwc": conv_nhwc}
 

@@ -146,7 +146,7 @@ static int check_text(const char *path, const char *text, const char *sizes, uns
                       struct strbuf *why, struct diag *d)
 {
     struct check x = {.why = why, .problem = problem_new(path, text, sizes, &device, NULL, d)};
-    if (x.problem) x.task = verify_task_of(x.problem->backbone, NULL, seed, d);
+    if (x.problem) x.task = verify_task_of(x.problem->backbone, false, NULL, seed, d);
     if (!x.task) return -1;
     x.tolerance = base_calloc(verify_outputs(x.task) * x.task->n_sets, sizeof *x.tolerance);
     verify_interpret(x.task);

@@ -18,11 +18,11 @@ list=${2:-$here/kernels.txt}
 export THRESH_BINARY="$1" SAMPLES="${SAMPLES:-300}" SEED="${SEED:-1}" TIME="${TIME:-30m}" OUT="${OUT:-verify-out}" DEVICE RUNNERS GPUS
 mkdir -p "$OUT"
 
-# A line of the list: KERNEL SIZES [PIN]. A failure is in the report; table.py says so.
+# A line of the list: KERNEL SIZES [PIN [ALLOW]]. A failure is in the report; table.py says so.
 sed 's/#.*//' "$list" | awk 'NF >= 2' | xargs -P "${JOBS:-1}" -L 1 --process-slot-var=SLOT sh -c '
     [ -z "$GPUS" ] || export CUDA_VISIBLE_DEVICES=$((SLOT % GPUS))
-    name=$OUT/$1-$(echo "$2" | tr ",=" "-_")${3:+-pinned}
-    "$THRESH_BINARY" verify "experiments/kernels/$1.lift" --size "$2" ${3:+--pin "$3"} --samples "$SAMPLES" --seed "$SEED" \
+    name=$OUT/$1-$(echo "$2" | tr ",=" "-_")${3:+-pinned}${4:+-$4}
+    "$THRESH_BINARY" verify "experiments/kernels/$1.lift" --size "$2" ${3:+--pin "$3"} ${4:+--allow "$4"} --samples "$SAMPLES" --seed "$SEED" \
         ${DEVICE:+--device "$DEVICE"} ${RUNNERS:+--runners "$RUNNERS"} --time "$TIME" --out "$name" --json --quiet >"$name.json" 2>"$name.log" ||
         echo "run.sh: $1 $2: exit status $?, see $name.log" >&2
     exit 0' verify

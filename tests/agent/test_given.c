@@ -72,7 +72,7 @@ static const char *given_message(const struct given_bench *b)
 
 static struct evaluator *given_evaluator(struct given_bench *b, const struct given *data)
 {
-    return evaluator_new_for(b->p, &b->dev, 1, &(struct eval_inputs){7, data}, NULL, b->d);
+    return evaluator_new_for(b->p, &b->dev, 1, &(struct eval_inputs){.seed = 7, .data = data}, NULL, b->d);
 }
 
 Test(agent_given, timing_inputs_are_those_of_the_user)
@@ -82,7 +82,7 @@ Test(agent_given, timing_inputs_are_those_of_the_user)
     const struct given_files files = given_all(&b);
     struct given *data = given_load(&files, b.p->program, b.d);
     cr_assert(data, "%s", given_message(&b));
-    struct verify_task *t = verify_task_of(b.p->backbone, data, 7, b.d);
+    struct verify_task *t = verify_task_of(b.p->backbone, false, data, 7, b.d);
     const struct verify_buffer *x = &t->buffers[0], *k = &t->buffers[1];
     cr_assert(t->n_buffers == 3 && !x->output && k->type == SCALAR_INT);
     for (int64_t i = 0; i < 4; i++) {

@@ -122,7 +122,7 @@ static double verify_multiple(const char *type)
     struct verify_tolerance tolerance[VERIFY_MOST_SETS];
     strbuf_printf(&text, "size N\ninput x: [%s]N\ninput y: [%s]N\noutput dot(x, y)\n", type, type);
     struct lift_program *p = verify_bind(text.text, "N=131072", &source, a, d);
-    struct verify_task *t = verify_task_of_program(p, NULL, 1, d);
+    struct verify_task *t = verify_task_of_program(p, false, NULL, 1, d);
     cr_assert_not_null(t);
     verify_interpret(t);
     cr_assert(verify_reference(t, 1, tolerance, d));
@@ -151,7 +151,7 @@ Test(agent_verify, elements_are_the_same_on_several_threads)
     struct arena *a = arena_new();
     struct source source;
     struct lift_program *p = verify_bind(verify_matmul, "M=128,N=128,K=128", &source, a, d);
-    struct verify_task *t = verify_task_of_program(p, NULL, 1, d);
+    struct verify_task *t = verify_task_of_program(p, false, NULL, 1, d);
     cr_assert_not_null(t);
     struct verify_inputs in = verify_inputs_of(t, VERIFY_TIMING);
     static struct lift_value_bound v[MANY];
@@ -213,6 +213,55 @@ Test(agent_verify, built_in_functions_have_a_tolerance)
     verify_task_free(t);
     arena_free(a);
     diag_free(d);
+}
+
+/* A float of which 11 significant bits are left. */
+static double verify_tf32(double x)
+{
+    int exponent;
+    double digits = frexp(x, &exponent);
+    return ldexp(round(ldexp(digits, 11)), exponent - 11);
+}
+
+/* Products of the timing set with factors of TF32, of the exact set without one of its terms. */
+static void verify_check_tf32(bool allowed)
+{
+    enum { K = 8, N = 8 };
+    static const char text[] = "size N, K\ninput A: [[float]K]N\ninput B: [[float]K]N\n"
+                               "output map(fun r -> map(fun c -> sum(map(mult, zip(r, c))), B), A)\n";
+    struct diag *d = diag_new();
+    struct arena *a = arena_new();
+    struct source source;
+    struct verify_tolerance tolerance[VERIFY_MOST_SETS];
+    struct lift_program *p = verify_bind(text, "N=8,K=8", &source, a, d);
+    struct verify_task *t = verify_task_of_program(p, allowed, NULL, 1, d);
+    cr_assert_not_null(t);
+    verify_interpret(t);
+    cr_assert(verify_reference(t, 1, tolerance, d));
+    float got[N * N];
+    for (int set = VERIFY_EXACT; set <= VERIFY_TIMING; set++) {
+        for (int64_t i = 0; i < N * N; i++) {
+            double sum = 0;
+            for (int64_t k = 0; k < K; k++)
+                sum += verify_tf32(verify_get(SCALAR_FLOAT, t->buffers[0].data[set], i / N * K + k)) *
+                       verify_tf32(verify_get(SCALAR_FLOAT, t->buffers[1].data[set], i % N * K + k));
+            got[i] = (float)sum;
+        }
+        bool right = verify_compare(&t->buffers[2], (unsigned)set, got, tolerance[set]) < 0;
+        cr_expect_eq(right, set == VERIFY_EXACT || allowed, "set %d", set);
+        got[5] += 1;
+        cr_expect_geq(verify_compare(&t->buffers[2], (unsigned)set, got, tolerance[set]), 0, "set %d", set);
+    }
+    cr_expect(tolerance[VERIFY_EXACT].exact);
+    verify_task_free(t);
+    arena_free(a);
+    diag_free(d);
+}
+
+Test(agent_verify, factors_of_tf32_are_right_where_they_are_allowed)
+{
+    verify_check_tf32(false);
+    verify_check_tf32(true);
 }
 
 /* The constant that the maximum starts from is no scale of its error. */

@@ -53,6 +53,35 @@ Test(parameter, a_printed_text_is_read_back)
     diag_free(d);
 }
 
+static void parameter_not_allowed(const char *text, const char *message)
+{
+    struct diag *d = diag_new();
+    struct bb_options o = {0};
+    cr_expect_not(bb_parse_allowed(text, &o, d), "%s", text);
+    cr_expect(diag_count(d) == 1 && strstr(diag_message(d, 0), message), "%s: %s", text,
+              diag_count(d) ? diag_message(d, 0) : "");
+    diag_free(d);
+}
+
+/* What is allowed is a parameter, too. */
+Test(parameter, what_is_allowed)
+{
+    struct diag *d = diag_new();
+    struct strbuf out = {0};
+    struct bb_options o = {0};
+    cr_expect_not(bb_options_allow_tf32(&o));
+    cr_assert(bb_parse_allowed("tf32,tf32", &o, d) && bb_options_allow_tf32(&o));
+    bb_print_parameters(&o, "", &out);
+    cr_expect_str_eq(out.text, "tf32=1");
+    cr_assert(bb_parse_parameters("tf32=0", &o, d));
+    cr_expect_not(bb_options_allow_tf32(&o));
+    parameter_not_allowed("bfloat16", "--allow: 'bfloat16' cannot be allowed; possible: tf32");
+    parameter_not_allowed("tf32,tf3", "--allow: 'tf3' cannot be allowed");
+    parameter_not_allowed("", "--allow: '' cannot be allowed");
+    strbuf_free(&out);
+    diag_free(d);
+}
+
 Test(parameter, malformed_texts)
 {
     parameter_refused("max_unroll", "'max_unroll' is malformed");

@@ -13,10 +13,16 @@ extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 struct contenders contenders_open(const char *kernel, const char *sizes, const struct bb_device *device,
                                   const char *label)
 {
+    return contenders_open_with(kernel, sizes, device, NULL, label);
+}
+
+struct contenders contenders_open_with(const char *kernel, const char *sizes, const struct bb_device *device,
+                                       const struct bb_options *options, const char *label)
+{
     size_t length;
     struct contenders c = {.arena = arena_new(), .diag = diag_new()};
     char *text = kernel_read(kernel, &length);
-    c.problem = problem_new(kernel, text, sizes, device, NULL, c.diag);
+    c.problem = problem_new(kernel, text, sizes, device, options, c.diag);
     cr_assert_not_null(c.problem, "%s", kernel);
     const struct mcts_fact facts[] = {
         {"gpu", device->gpu}, {"compute_units", 132}, {"max_work_group", 1024}, {"results", 0}};

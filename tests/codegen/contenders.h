@@ -18,6 +18,9 @@ struct contenders {
  * Close it with contenders_close(). A failure fails the test. */
 struct contenders contenders_open(const char *kernel, const char *sizes, const struct bb_device *device,
                                   const char *label);
+/* The same with options of the lowering. */
+struct contenders contenders_open_with(const char *kernel, const char *sizes, const struct bb_device *device,
+                                       const struct bb_options *options, const char *label);
 void contenders_close(struct contenders *c);
 /* The leaf of plain implementation i: space_state_free() it. */
 struct space_state *contenders_leaf(const struct contenders *c, unsigned i);

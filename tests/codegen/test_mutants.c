@@ -155,7 +155,7 @@ static void bench_open(struct mutant_bench *x, const struct mutant_program *prog
     x->all = tests_are_long();
     for (unsigned b = 0; b < bb->n_buffers; b++)
         if (bb->buffers[b].output) x->output = b;
-    x->task = verify_task_of(bb, NULL, SEED, d);
+    x->task = verify_task_of(bb, false, NULL, SEED, d);
     cr_assert_not_null(x->task);
     verify_interpret(x->task);
     bool sound = verify_reference(x->task, SEED, x->tolerance, d);

@@ -89,6 +89,34 @@ Test(advice, limits_of_programs)
         check_advice_case(&advice_cases[i]);
 }
 
+/* Where TF32 is allowed for nothing. */
+static void advice_allowed(const char *text, bool matrix, bool allowed, const char *expected)
+{
+    struct diag *d = diag_new();
+    struct arena *a = arena_new();
+    struct bb_options options = {0};
+    struct bb_device device = problem_any_device;
+    device.matrix = matrix;
+    cr_assert(!allowed || bb_parse_allowed("tf32", &options, d));
+    struct problem *p = problem_new("k.lift", text, "N=64", &device, &options, d);
+    cr_assert_not_null(p);
+    const char *why = advice_on_tf32(p, "test", a);
+    cr_expect(expected ? why && strstr(why, expected) : !why, "%s: %s", text, why ? why : "nothing");
+    problem_free(p);
+    arena_free(a);
+    diag_free(d);
+}
+
+Test(advice, on_what_is_allowed)
+{
+    static const char product[] = "size N\ninput A: [[float]N]N\ninput B: [[float]N]N\n"
+                                  "output map(fun r -> map(fun c -> sum(map(mult, zip(r, c))), B), A)\n";
+    advice_allowed(product, true, true, NULL);
+    advice_allowed(product, false, false, NULL);
+    advice_allowed(product, false, true, "test does not multiply matrices of TF32");
+    advice_allowed(VECTOR "output map(sqrt, x)\n", true, true, "no matrix product of two arrays of floats");
+}
+
 /* Groups of a device with a fence for them may divide a sum. */
 Test(advice, one_result_of_many_groups)
 {

@@ -69,6 +69,20 @@ Test(choices, are_what_pins_take)
     e2e_run_free(&r);
 }
 
+/* Matrices of floats are there where the user allows them and the device has them. */
+Test(choices, what_is_allowed)
+{
+#define CHOICES_MATRIX "experiments/kernels/matmul.lift", "--size", "M=256,N=256,K=256", "matrix"
+#define CHOICES_H200 "--description", "perfmodel/devices/nvidia-h200.json"
+    choices_expect(E2E_RUN(&cli_choices, CHOICES_MATRIX, CHOICES_H200), "matrix(mad)  = NO\n");
+    choices_expect(E2E_RUN(&cli_choices, CHOICES_MATRIX, CHOICES_H200, "--allow", "tf32"),
+                   "matrix(mad)  NO|YES\n");
+    struct e2e_run r = E2E_RUN(&cli_choices, CHOICES_MATRIX, "--allow", "tf32");
+    cr_expect(strstr(r.err, "does not multiply matrices of TF32: --allow tf32 changes nothing\n"), "%s",
+              r.err);
+    choices_expect(r, "matrix(mad)  = NO\n");
+}
+
 Test(choices, errors)
 {
     choices_refused(E2E_RUN(&cli_choices, AXPY, "siez"), "'siez' matches no choice; did you mean 'size'?");
@@ -80,5 +94,8 @@ Test(choices, errors)
     choices_refused(E2E_RUN(&cli_choices, AXPY, "--param", "max_unroll=many"),
                     "--param: 'max_unroll=many' is malformed; write NAME=NUMBER");
     choices_refused(E2E_RUN(&cli_choices, TRANSPOSE, "--size", "N=4"), "--size does not apply to --space");
+    choices_refused(E2E_RUN(&cli_choices, AXPY, "--allow", "nonsense"),
+                    "--allow: 'nonsense' cannot be allowed; possible: tf32");
+    choices_refused(E2E_RUN(&cli_choices, TRANSPOSE, "--allow", "tf32"), "--allow does not apply to --space");
     choices_refused(e2e_run(&cli_choices, (const char *const[]){NULL}), "missing argument: KERNEL.lift");
 }

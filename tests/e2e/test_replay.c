@@ -80,6 +80,36 @@ static void replay_expect_search(const char *store, int status, const char *text
     e2e_run_free(&r);
 }
 
+/* A run and a best.json know what was allowed; a run without it is another one. */
+Test(replay, runs_know_what_was_allowed, .timeout = 120)
+{
+#define REPLAY_ALLOWED                                                                                       \
+    "experiments/kernels/axpy.lift", "--size", "N=4096", "--quiet", "--out", folder, "--store", store
+    char folder[32], best[64], store[64];
+    e2e_folder(folder);
+    snprintf(best, sizeof best, "%s/best.json", folder);
+    snprintf(store, sizeof store, "%s/runs.db", folder);
+    struct e2e_run r = E2E_RUN(&cli_tune, REPLAY_ALLOWED, "--evaluations", "2", "--allow", "tf32");
+    cr_assert_eq(r.status, CLI_OK, "%s", r.err);
+    e2e_run_free(&r);
+    const char *const files[] = {best, store};
+    for (int i = 0; i < 2; i++) {
+        r = E2E_RUN(&cli_explain, files[i], i ? "--best" : NULL);
+        cr_expect_eq(r.status, CLI_OK, "%d: %s", i, r.err);
+        e2e_run_free(&r);
+    }
+    r = E2E_RUN(&cli_explain, store, "--best", "--param", "tf32=0");
+    cr_expect(r.status == CLI_USAGE && strstr(r.err, "or --allow"), "%d: %s", r.status, r.err);
+    e2e_run_free(&r);
+    r = E2E_RUN(&cli_tune, REPLAY_ALLOWED, "--evaluations", "3", "--resume");
+    cr_expect(r.status == CLI_USAGE && strstr(r.err, "cannot resume"), "%d: %s", r.status, r.err);
+    e2e_run_free(&r);
+    r = E2E_RUN(&cli_tune, REPLAY_ALLOWED, "--evaluations", "3", "--resume", "--allow", "tf32");
+    cr_expect_eq(r.status, CLI_OK, "%s", r.err);
+    e2e_run_free(&r);
+    replay_remove(folder);
+}
+
 /* A run knows the parameters of the space in which it searched, and its search is the same again. */
 Test(replay, runs_with_parameters_are_opened_with_them, .timeout = 120)
 {

@@ -190,6 +190,41 @@ Test(lift_scalars, a_comparison_within_its_rounding_error_may_go_either_way)
     cr_expect_not(corner("if x / 3 * 3 < x && z > 0 then 1 else 5").jumps, "one operand decides");
 }
 
+static double read_scalar(const void *ctx, unsigned array, int64_t i)
+{
+    return ((const double *)ctx)[array] + (double)i;
+}
+
+/* A product of x and y whose factors a device may round to TF32. */
+static struct lift_value_bound rounded_product(double x, double y, const char *expression)
+{
+    struct arena *a = arena_new();
+    const double in[] = {x, y};
+    const char *text = arena_printf(a, "input x: float\ninput y: float\noutput %s\n", expression);
+    const struct lift_program *p = scalar_program(text, a);
+    struct lift_reader reader = {.read = read_scalar, .ctx = in, .rounds_factors = true};
+    struct lift_value_bound v = lift_interpret_element_of(p, reader, p->n_inputs, 0);
+    arena_free(a);
+    return v;
+}
+
+/* Rounding a number to 11 bits takes at most 2^-11 of it away. */
+Test(lift_scalars, factors_of_tf32)
+{
+    float x = 1 + 0x1p-11f, y = 3 - 0x1.8p-10f, third = 1 / 3.0f;
+    struct lift_value_bound v = rounded_product(x, y, "x * y");
+    cr_expect_geq(off(v), 0x1p-11 * 2 * (double)x * (double)y);
+    cr_expect_lt(off(v), 0x1.1p-10 * (double)x * (double)y);
+    cr_expect_lt(off(rounded_product(third, third, "x + y")), 1e-6, "no product");
+    cr_expect_lt(off(rounded_product(third, 5, "x * 0.3 - y")), 2e-6, "a literal is not rounded, nor is x");
+    cr_expect_lt(off(rounded_product(third, 5, "x * y")), 0x1.1p-11 * 5 / 3, "5 has 11 bits");
+    v = rounded_product(2047, 3, "fma(x, y, 1)");
+    cr_expect(v.exact && v.exact_ops && v.value == 6142, "%g", v.value);
+    v = rounded_product(2049, 3, "fma(x, y, 1)");
+    cr_expect(!v.exact && !v.exact_ops && off(v) >= 3, "%g", off(v));
+    cr_expect(rounded_product(0x1.ffffp127, 0.25, "x * y").overflows);
+}
+
 Test(lift_scalars, whole_numbers_compare_exactly)
 {
     struct lift_value_bound v = corner("if float(k) * 3 - 21 == z then 1 else 5");
