@@ -115,7 +115,7 @@ Test(stored, two_time_steps)
     check_staged("size M, N\ninput x: [[float]N]M\n"
                  "fun box(a) = map2(fun w -> reduce(add, 0.0, join(w)), slide2(3, 1, pad2(1, 1, clamp, a)))\n"
                  "output iterate(2, box, x)\n",
-                 "M=6,N=8", "t", 12);
+                 "M=8,N=6", "t", 12);
 }
 
 /* The second step stays where it is read. */
