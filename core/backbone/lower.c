@@ -247,7 +247,7 @@ static struct bb_flat computed_value(struct lowering *l, const struct tree *t, s
 static uint32_t take_inst(struct lowering *l, const struct tree *t, struct source_pos at)
 {
     for (uint32_t i = 0; i < l->n_insts; i++)
-        if (l->insts[i].kind == BB_TAKE && view_same(t->args[0], l->takes[i]->args[0])) return i;
+        if (l->insts[i].kind == BB_TAKE && view_same(t, l->takes[i])) return i;
     struct bb_flat f = computed_value(l, t->args[0], at);
     if (l->failed) return BB_NONE;
     struct bb_inst take = bb_lower_inst(l, BB_TAKE, "", t->type);

@@ -183,6 +183,33 @@ static bool has_window(const struct lowering *l, const struct bb_inst *take, con
     return coordinates < take->n_logicals;
 }
 
+/* Whether an instruction reads a value only where a guard on a logical selects it, as [f(0), f(1)] at k does:
+ * then its iterations over that logical share nothing. */
+static bool is_selected(const struct bb_inst *reader, uint32_t take, uint32_t logical)
+{
+    const struct bb_node *nodes = reader->nodes;
+    bool selected = true;
+    for (unsigned i = 0; i < reader->n_nodes; i++) {
+        if (nodes[i].kind != BB_NODE_OPERAND || reader->operands[nodes[i].operand] != take) continue;
+        bool guarded = false;
+        for (unsigned k = i + 1; k < reader->n_nodes; k++)
+            guarded = guarded || (nodes[k].kind == BB_NODE_SELECT && bb_node_mentions(&nodes[k], logical) &&
+                                  bb_node_first(&nodes[k]) <= &nodes[i]);
+        selected = selected && guarded;
+    }
+    return selected;
+}
+
+/* Whether iterations of an instruction over a logical that the TAKE lacks read the same element. */
+static bool reads_again(const struct bb_inst *reader, uint32_t take, const struct bb_inst *own)
+{
+    bool again = false;
+    for (unsigned j = 0; j < reader->n_logicals; j++)
+        again =
+            again || (!bb_owns(own, reader->logicals[j]) && !is_selected(reader, take, reader->logicals[j]));
+    return again;
+}
+
 /* Whether several iterations of a reader share an element, or several TAKEs read it. */
 static bool is_shared(const struct lowering *l, uint32_t take)
 {
@@ -191,9 +218,8 @@ static bool is_shared(const struct lowering *l, uint32_t take)
     bool shared = false;
     for (uint32_t i = 0; i < l->n_insts && !shared; i++)
         shared = stored_shares(l, take, i, as);
-    for (uint32_t i = 0; i < l->n_insts; i++)
-        for (unsigned j = 0; bb_reads(&l->insts[i], take) && j < l->insts[i].n_logicals; j++)
-            shared = shared || !bb_owns(own, l->insts[i].logicals[j]);
+    for (uint32_t i = 0; i < l->n_insts && !shared; i++)
+        shared = bb_reads(&l->insts[i], take) && reads_again(&l->insts[i], take, own);
     return shared;
 }
 

@@ -93,5 +93,9 @@ Test(backbone_stored, nothing_that_is_read_once_or_cheap)
     expect_values("output map(sqrt, map(exp, x))", "");
     expect_values("output map(fun r -> let m = reduce(max, 0.0, r) in sum(map(fun y -> exp(y - m), r)), A)",
                   "");
+    expect_values(
+        "fun f(a) = map(fun w -> sum([exp(at(0, w)), at(1, w)]), slide(2, 1, pad(0, 1, clamp, a)))\n"
+        "output iterate(2, f, x)",
+        "");
     expect_values("output map2(fun w -> sum(map(exp, join(w))), slide2(3, 1, A))", "");
 }
