@@ -12,8 +12,8 @@
  *
  * The same holds if t has no name, as in map(..., map(...)): it is called t, too. A value is worth that if it
  * is a reduction, is made of several elements, or takes long to compute, and if several of its readers'
- * iterations share it: they have a logical that it lacks, or windows of it overlap. A value inside another
- * one is not staged twice: of both the inner one is taken.
+ * iterations share it: they have a logical that it lacks, which no guard selects it by, or windows of it
+ * overlap. A value inside another one is not staged twice: of both the inner one is taken.
  *
  * Several TAKEs may read one region, of an array that is read at several logicals:
  *
