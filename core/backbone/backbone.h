@@ -15,8 +15,8 @@
  * with tiles of their own, one for each coordinate of the region (region.h): a logical of the load, or a
  * *window*, the sum of several that overlap. The product of the sizes of those tiles of the load that are not
  * outside (order is OUTER of) the copy_store, minus 1, times its coefficient, is what a term adds to 1.
- * - An array that a `let` names and whose elements are computed may be staged, too (stored.h): a TAKE reads
- * its element, from the region or from the registers of the instructions that compute it where it is read.
+ * - An array whose elements are computed may be staged, too (stored.h): a TAKE reads its element, from the
+ * region or from the registers of the instructions that compute it where it is read.
  *
  * Statements are instructions, then dimensions, in one dense numbering: instruction i is statement i,
  * dimension d is statement n_insts + d. A dimension is live iff its tile's size is > 1 and its instruction is
@@ -39,7 +39,6 @@
 
 struct arena;
 struct diag;
-struct lift_param;
 struct lift_program;
 struct lift_size;
 struct space;
@@ -121,10 +120,9 @@ struct bb_inst {
         int64_t least, most;
         uint32_t var;
     } data[BB_MAX_PARTS];
-    uint32_t value;  /* LOAD or TAKE that may be staged, all of a copy: its value; else BB_NONE */
-    uint32_t unless; /* it only makes this computed value, and is dead if that is staged; or BB_NONE */
-    const struct lift_param *let; /* TAKE: the name of its array */
-    uint32_t partner;             /* INIT: its STEP; STEP: its INIT; else BB_NONE */
+    uint32_t value;   /* LOAD or TAKE that may be staged, all of a copy: its value; else BB_NONE */
+    uint32_t unless;  /* it only makes this computed value, and is dead if that is staged; or BB_NONE */
+    uint32_t partner; /* INIT: its STEP; STEP: its INIT; else BB_NONE */
     bool scan; /* STEP: its readers get the accumulator after each step, in the order of the elements */
 };
 

@@ -106,19 +106,54 @@ static bool inst_named(const struct lowering *l, const char *stem, const char *s
     return false;
 }
 
-/* "stem", or "stem_2", "stem_3", ... such that with the suffix it is the name of no instruction yet. */
-static const char *free_stem(const struct lowering *l, const char *stem, const char *suffix)
+/* "stem", or "stem_2", "stem_3", ... that is the name of no instruction yet. */
+static const char *free_stem(const struct lowering *l, const char *stem)
 {
     const char *name = stem;
-    for (unsigned n = 2; inst_named(l, name, suffix); n++)
+    for (unsigned n = 2; inst_named(l, name, ""); n++)
         name = arena_printf(l->arena, "%s_%u", stem, n);
+    return name;
+}
+
+static bool value_named(const struct lowering *l, const char *stem)
+{
+    return inst_named(l, stem, ".load") || inst_named(l, stem, ".take");
+}
+
+/* "A", or "A_2", "A_3", ...: a value that there is not yet. */
+static const char *free_value(const struct lowering *l, const char *name)
+{
+    const char *stem = name;
+    for (unsigned n = 2; value_named(l, stem); n++)
+        stem = arena_printf(l->arena, "%s_%u", name, n);
+    return stem;
+}
+
+/* Whether an array of the program, or one that is stored, has a name. */
+static bool array_named(const struct lowering *l, const char *name)
+{
+    const struct stored_arrays *all = l->viewer->stored;
+    bool named = false;
+    for (unsigned i = 0; i < l->program->n_arrays; i++)
+        named = named || !strcmp(l->buffers[i].name, name);
+    for (size_t i = 0; i < all->n; i++)
+        named = named || (all->items[i].let && !strcmp(all->items[i].let->name, name));
+    return named;
+}
+
+/* What the values of an array are called: those without a name "t", or, where something else is, "t_2". */
+static const char *array_name(const struct lowering *l, const struct stored_array *array)
+{
+    const char *name = array->let ? array->let->name : "t";
+    for (unsigned n = 2; !array->let && array_named(l, name); n++)
+        name = arena_printf(l->arena, "t_%u", n);
     return name;
 }
 
 struct bb_inst bb_lower_inst(const struct lowering *l, enum bb_inst_kind kind, const char *stem,
                              enum scalar_type type)
 {
-    return (struct bb_inst){.name = free_stem(l, stem, ""),
+    return (struct bb_inst){.name = free_stem(l, stem),
                             .kind = kind,
                             .type = type,
                             .buffer = BB_NONE,
@@ -191,17 +226,16 @@ static uint32_t load_inst(struct lowering *l, const struct tree *t, struct sourc
     own_index_logicals(l, &load, at);
     read_data(l, &load, at);
     if (l->failed) return BB_NONE;
-    const char *stem = free_stem(l, l->buffers[t->array].name, ".load");
-    load.name = arena_printf(l->arena, "%s.load", stem);
+    load.name = arena_printf(l->arena, "%s.load", free_value(l, l->buffers[t->array].name));
     return bb_lower_push(l, &load);
 }
 
-/* A reduction as it is, anything else through a COMPUTE. */
+/* A reduction, or an element of another array, as it is, anything else through a COMPUTE. */
 static struct bb_flat computed_value(struct lowering *l, const struct tree *t, struct source_pos at)
 {
     struct bb_flat f = {0}, computed = {0};
     bb_lower_flatten(l, t, &f, at);
-    if (l->failed || t->kind == TREE_REDUCE) return f;
+    if (l->failed || t->kind == TREE_REDUCE || t->kind == TREE_STORED) return f;
     struct bb_inst compute = bb_lower_inst(l, BB_COMPUTE, "compute", t->type);
     bb_lower_take(l, &compute, &f, at);
     bb_lower_own_operands(l, &compute, at);
@@ -209,17 +243,15 @@ static struct bb_flat computed_value(struct lowering *l, const struct tree *t, s
     return computed;
 }
 
-/* The TAKE of a scalar of an array that a `let` names, at an index. */
+/* The TAKE of a scalar of an array, at an index. */
 static uint32_t take_inst(struct lowering *l, const struct tree *t, struct source_pos at)
 {
     for (uint32_t i = 0; i < l->n_insts; i++)
-        if (l->insts[i].kind == BB_TAKE && view_same(t->args[0], l->takes[i]->args[0])) return i;
+        if (l->insts[i].kind == BB_TAKE && view_same(t, l->takes[i])) return i;
     struct bb_flat f = computed_value(l, t->args[0], at);
     if (l->failed) return BB_NONE;
     struct bb_inst take = bb_lower_inst(l, BB_TAKE, "", t->type);
-    const char *stem = free_stem(l, t->let->name, ".take");
-    take.name = arena_printf(l->arena, "%s.take", stem);
-    take.let = t->let;
+    take.name = arena_printf(l->arena, "%s.take", free_value(l, array_name(l, t->stored)));
     take.n_axes = t->n_axes;
     take.axes = t->axes;
     bb_lower_take(l, &take, &f, at);
@@ -404,30 +436,32 @@ static void check_reductions(struct lowering *l, const struct lift_expr *e)
     if (e->kind == LIFT_LET) check_reductions(l, e->body);
 }
 
-/* Lowers with arrays of these names stored. */
-static struct lowering lower(const struct lift_program *p, const struct stored_names *names,
+/* Lowers with TAKEs of these arrays. */
+static struct lowering lower(const struct lift_program *p, const struct stored_arrays *stored,
                              struct viewer *viewer, struct diag *d)
 {
     struct lowering l = {.arena = viewer->arena, .diag = d, .viewer = viewer, .program = p};
-    viewer->names = names;
+    viewer->stored = stored;
     const struct view_env *env = bind_inputs(&l);
     check_reductions(&l, p->output);
     if (!l.failed) bb_lower_outputs(&l, env);
     return l;
 }
 
-/* The arrays that are worth it: found where all are stored. */
-static struct stored_names choose_names(const struct lift_program *p, const struct bb_options *o,
-                                        struct arena *a)
+/* The arrays that are worth it: found where all with a name are stored, then all others, too. */
+static struct stored_arrays choose_arrays(const struct lift_program *p, struct arena *a)
 {
-    const struct stored_names all = {.all = true};
-    struct viewer viewer = {.arena = a, .left = MAX_STEPS};
-    struct stored_names chosen = {0};
-    if (o && o->no_staging) return chosen;
-    struct diag *unheard = diag_new();
-    struct lowering l = lower(p, &all, &viewer, unheard);
-    if (!l.failed) chosen = stored_choose(&l);
-    diag_free(unheard);
+    struct stored_arrays chosen = {0};
+    for (unsigned round = 0; round < 2; round++) {
+        struct stored_arrays all = chosen;
+        stored_add_arrays(&all, p, round == 0, a);
+        if (all.n == chosen.n) continue;
+        struct viewer viewer = {.arena = a, .left = MAX_STEPS};
+        struct diag *unheard = diag_new();
+        struct lowering l = lower(p, &all, &viewer, unheard);
+        if (!l.failed) chosen = stored_choose(&l, &chosen);
+        diag_free(unheard);
+    }
     return chosen;
 }
 
@@ -435,7 +469,8 @@ struct backbone *bb_lower(const struct lift_program *p, const struct bb_options 
                           struct diag *d)
 {
     struct viewer viewer = {.arena = a, .left = MAX_STEPS};
-    const struct stored_names names = choose_names(p, o, a);
-    struct lowering l = lower(p, &names, &viewer, d);
+    struct stored_arrays stored = {0};
+    if (!o || !o->no_staging) stored = choose_arrays(p, a);
+    struct lowering l = lower(p, &stored, &viewer, d);
     return l.failed ? NULL : bb_build(&l, o);
 }

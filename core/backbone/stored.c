@@ -32,13 +32,17 @@ bool stored_stands_alone(const struct tree *t)
 
 /* ---- makers ---- */
 
-static bool can_be_copied(const struct lowering *l, const struct bb_inst *inst)
+/* opaque: the arrays whose TAKEs are values of their own. */
+static bool can_be_copied(const struct lowering *l, uint32_t i, const struct stored_arrays *opaque)
 {
+    const struct bb_inst *inst = &l->insts[i];
     if (inst->kind == BB_LOAD) return !inst->n_data && !l->buffers[inst->buffer].updated;
+    if (inst->kind == BB_TAKE) return opaque && !stored_find(opaque, l->takes[i]->stored->value);
     return (inst->kind == BB_COMPUTE || inst->kind == BB_INIT || inst->kind == BB_STEP) && !inst->scan;
 }
 
-unsigned stored_makers(const struct lowering *l, uint32_t take, uint32_t *out)
+static unsigned find_makers(const struct lowering *l, uint32_t take, const struct stored_arrays *opaque,
+                            uint32_t *out)
 {
     bool *needed = ARENA_ARRAY(l->arena, bool, l->n_insts);
     unsigned n = 0;
@@ -46,13 +50,18 @@ unsigned stored_makers(const struct lowering *l, uint32_t take, uint32_t *out)
     for (uint32_t i = take + 1; i-- > 0;) {
         const struct bb_inst *inst = &l->insts[i];
         if (!needed[i]) continue;
-        if (i != take && !can_be_copied(l, inst)) return 0;
+        if (i != take && !can_be_copied(l, i, opaque)) return 0;
         for (unsigned o = 0; o < inst->n_operands; o++)
             needed[inst->operands[o]] = true;
     }
     for (uint32_t i = 0; i < take; i++)
         if (needed[i]) out[n++] = i;
     return n;
+}
+
+unsigned stored_makers(const struct lowering *l, uint32_t take, uint32_t *out)
+{
+    return find_makers(l, take, NULL, out);
 }
 
 static bool is_in(const uint32_t *list, unsigned n, uint32_t x)
@@ -174,6 +183,33 @@ static bool has_window(const struct lowering *l, const struct bb_inst *take, con
     return coordinates < take->n_logicals;
 }
 
+/* Whether an instruction reads a value only where a guard on a logical selects it, as [f(0), f(1)] at k does:
+ * then its iterations over that logical share nothing. */
+static bool is_selected(const struct bb_inst *reader, uint32_t take, uint32_t logical)
+{
+    const struct bb_node *nodes = reader->nodes;
+    bool selected = true;
+    for (unsigned i = 0; i < reader->n_nodes; i++) {
+        if (nodes[i].kind != BB_NODE_OPERAND || reader->operands[nodes[i].operand] != take) continue;
+        bool guarded = false;
+        for (unsigned k = i + 1; k < reader->n_nodes; k++)
+            guarded = guarded || (nodes[k].kind == BB_NODE_SELECT && bb_node_mentions(&nodes[k], logical) &&
+                                  bb_node_first(&nodes[k]) <= &nodes[i]);
+        selected = selected && guarded;
+    }
+    return selected;
+}
+
+/* Whether iterations of an instruction over a logical that the TAKE lacks read the same element. */
+static bool reads_again(const struct bb_inst *reader, uint32_t take, const struct bb_inst *own)
+{
+    bool again = false;
+    for (unsigned j = 0; j < reader->n_logicals; j++)
+        again =
+            again || (!bb_owns(own, reader->logicals[j]) && !is_selected(reader, take, reader->logicals[j]));
+    return again;
+}
+
 /* Whether several iterations of a reader share an element, or several TAKEs read it. */
 static bool is_shared(const struct lowering *l, uint32_t take)
 {
@@ -182,33 +218,64 @@ static bool is_shared(const struct lowering *l, uint32_t take)
     bool shared = false;
     for (uint32_t i = 0; i < l->n_insts && !shared; i++)
         shared = stored_shares(l, take, i, as);
-    for (uint32_t i = 0; i < l->n_insts; i++)
-        for (unsigned j = 0; bb_reads(&l->insts[i], take) && j < l->insts[i].n_logicals; j++)
-            shared = shared || !bb_owns(own, l->insts[i].logicals[j]);
+    for (uint32_t i = 0; i < l->n_insts && !shared; i++)
+        shared = bb_reads(&l->insts[i], take) && reads_again(&l->insts[i], take, own);
     return shared;
 }
 
-static bool is_worth(const struct lowering *l, uint32_t take, uint32_t *makers)
+/* Whether the value of a TAKE is worth it, of which the chosen ones are no part. */
+static bool is_worth(const struct lowering *l, uint32_t take, const struct stored_arrays *chosen)
 {
     const struct bb_inst *inst = &l->insts[take];
-    unsigned n = inst->n_logicals ? stored_makers(l, take, makers) : 0;
+    uint32_t *makers = ARENA_ARRAY(l->arena, uint32_t, l->n_insts + 1);
+    unsigned n = inst->n_logicals ? find_makers(l, take, chosen, makers) : 0;
     if (!n || !is_work(l, makers, n)) return false;
     return is_shared(l, take) || has_window(l, inst, makers, n);
 }
 
-static void add_name(struct stored_names *names, const struct lift_param *let)
+/* Whether the element is one of a larger array, too, that is worth it: of all rows instead of one. */
+static bool is_part(const struct lowering *l, uint32_t take, const struct stored_arrays *chosen)
 {
-    bool known = false;
-    for (unsigned i = 0; i < names->n; i++)
-        known = known || names->lets[i] == let;
-    if (!known) names->lets[names->n++] = let;
+    bool part = false;
+    for (uint32_t i = 0; i < l->n_insts && !part; i++)
+        part = l->insts[i].kind == BB_TAKE && bb_reads(&l->insts[i], take) && is_worth(l, i, chosen);
+    return part;
 }
 
-struct stored_names stored_choose(const struct lowering *l)
+/* Whether elements of the array make a value that has been chosen. */
+static bool is_inside(const struct lowering *l, const struct stored_array *array,
+                      const struct stored_arrays *chosen)
 {
-    struct stored_names names = {.lets = arena_alloc(l->arena, (l->n_insts + 1) * sizeof *names.lets)};
     uint32_t *makers = ARENA_ARRAY(l->arena, uint32_t, l->n_insts + 1);
-    for (uint32_t i = 0; i < l->n_insts; i++)
-        if (l->insts[i].kind == BB_TAKE && is_worth(l, i, makers)) add_name(&names, l->insts[i].let);
-    return names;
+    bool inside = false;
+    for (uint32_t i = 0; i < l->n_insts; i++) {
+        if (l->insts[i].kind != BB_TAKE || !stored_find(chosen, l->takes[i]->stored->value)) continue;
+        unsigned n = find_makers(l, i, chosen, makers);
+        for (unsigned k = 0; k < n; k++)
+            inside = inside || (l->insts[makers[k]].kind == BB_TAKE && l->takes[makers[k]]->stored == array);
+    }
+    return inside;
+}
+
+const struct stored_array *stored_find(const struct stored_arrays *arrays, const struct lift_expr *value)
+{
+    const struct stored_array *found = NULL;
+    for (size_t i = 0; i < arrays->n && !found; i++)
+        if (arrays->items[i].value == value) found = &arrays->items[i];
+    return found;
+}
+
+struct stored_arrays stored_choose(const struct lowering *l, const struct stored_arrays *before)
+{
+    struct stored_arrays chosen = {.n = before->n, .cap = before->n + l->n_insts + 1};
+    chosen.items = ARENA_ARRAY(l->arena, struct stored_array, chosen.cap);
+    for (size_t i = 0; i < before->n; i++)
+        chosen.items[i] = before->items[i];
+    for (uint32_t i = 0; i < l->n_insts; i++) {
+        if (l->insts[i].kind != BB_TAKE) continue;
+        const struct stored_array *array = l->takes[i]->stored;
+        if (stored_find(&chosen, array->value) || !is_worth(l, i, &chosen)) continue;
+        if (!is_part(l, i, &chosen) && !is_inside(l, array, &chosen)) chosen.items[chosen.n++] = *array;
+    }
+    return chosen;
 }

@@ -10,9 +10,10 @@
  *
  *     t.copy.A.load  t.copy.B.load  t.copy.init  t.copy.mad  t.copy.store
  *
- * A value is worth that if it is a reduction, is made of several elements, or takes long to compute, and if
- * several of its readers' iterations share it: they have a logical that it lacks, or windows of it overlap.
- * A value inside another one is not staged twice: of both the inner one is taken.
+ * The same holds if t has no name, as in map(..., map(...)): it is called t, too. A value is worth that if it
+ * is a reduction, is made of several elements, or takes long to compute, and if several of its readers'
+ * iterations share it: they have a logical that it lacks, which no guard selects it by, or windows of it
+ * overlap. A value inside another one is not staged twice: of both the inner one is taken.
  *
  * Several TAKEs may read one region, of an array that is read at several logicals:
  *
@@ -26,25 +27,34 @@
 #define THRESH_BACKBONE_STORED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct arena;
-struct bb_inst;
+struct lift_expr;
 struct lift_param;
+struct lift_program;
 struct lowering;
 struct tree;
 
-/* The arrays whose elements become TAKEs. */
-struct stored_names {
-    bool all; /* whatever a `let` names */
-    unsigned n;
-    const struct lift_param **lets;
+/* An array whose elements become TAKEs: the value of an expression. */
+struct stored_array {
+    const struct lift_expr *value;
+    const struct lift_param *let; /* names it; NULL: a pattern reads it, without a name */
+};
+
+struct stored_arrays {
+    size_t n, cap;
+    struct stored_array *items;
 };
 
 /* Whether an expression can be computed apart from the instruction that reads it: it reads no accumulator. */
 bool stored_stands_alone(const struct tree *t);
-/* The names of a finished lowering's TAKEs that are worth it. In the arena of the lowering. */
-struct stored_names stored_choose(const struct lowering *l);
+/* The array that is the value of an expression; NULL: it is none of them. */
+const struct stored_array *stored_find(const struct stored_arrays *arrays, const struct lift_expr *value);
+/* Those that the finished lowering of a program with TAKEs of more arrays shows to be worth it, after those
+ * that were chosen before. In the arena of the lowering. */
+struct stored_arrays stored_choose(const struct lowering *l, const struct stored_arrays *before);
 /* What makes the value of a TAKE, ascending: all instructions that it needs, [n_insts] at most. Returns their
  * number; 0: they cannot be copied (scans, indices by data, arrays that are updated, other TAKEs). */
 unsigned stored_makers(const struct lowering *l, uint32_t take, uint32_t *out);
@@ -54,5 +64,11 @@ bool stored_shares(const struct lowering *l, uint32_t first, uint32_t other, uin
 /* Those of the makers that nothing else needs; returns their number. */
 unsigned stored_direct(const struct lowering *l, uint32_t take, const uint32_t *makers, unsigned n,
                        uint32_t *out);
+
+/* ---- stored_arrays.c ---- */
+
+/* Adds the arrays of a program that may be worth it, whatever reads them: those that a `let` names, or those
+ * without a name. */
+void stored_add_arrays(struct stored_arrays *to, const struct lift_program *p, bool named, struct arena *a);
 
 #endif

@@ -74,7 +74,7 @@ static const struct view *lookup(struct viewer *w, const struct view_env *env, c
     while (env && env->param != p)
         env = env->next;
     CHECK(env);
-    if (!*env->value) *env->value = view_stored(w, view_eval(w, env->lazy, env->next), env);
+    if (!*env->value) *env->value = view_eval_stored(w, env->lazy, env->next);
     return *env->value;
 }
 
@@ -184,7 +184,7 @@ static const struct view **eval_args(struct viewer *w, const struct lift_expr *e
 {
     const struct view **args = arena_alloc(w->arena, (e->n_args + 1) * sizeof *args);
     for (unsigned i = 0; i < e->n_args; i++)
-        args[i] = view_eval(w, e->args[i], env);
+        args[i] = view_eval_stored(w, e->args[i], env);
     return args;
 }
 
@@ -251,14 +251,14 @@ static const struct view *eval_pad(struct viewer *w, const struct lift_expr *e, 
 {
     struct view *v = new_view(w, VIEW_PAD);
     v->expr = e;
-    v->of = view_eval(w, e->args[e->n_args - 1], env);
+    v->of = view_eval_stored(w, e->args[e->n_args - 1], env);
     v->tree = e->n_args > 1 ? scalar_of(view_eval(w, e->args[0], env)) : NULL;
     return v;
 }
 
 static const struct view *eval_unzip(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
-    const struct view *of = view_eval(w, e->args[0], env);
+    const struct view *of = view_eval_stored(w, e->args[0], env);
     const struct view **parts = arena_alloc(w->arena, (e->type->n_parts + 1) * sizeof *parts);
     for (unsigned i = 0; i < e->type->n_parts; i++) {
         struct view *v = new_view(w, VIEW_COMPONENT);
@@ -274,7 +274,7 @@ static const struct view *wrap(struct viewer *w, enum view_kind kind, const stru
                                const struct view_env *env, int64_t length)
 {
     struct view *v = new_view(w, kind);
-    v->of = view_eval(w, e->args[0], env);
+    v->of = view_eval_stored(w, e->args[0], env);
     v->fun = e->fun;
     v->env = env;
     v->type = e->args[0]->type;
@@ -287,7 +287,7 @@ static const struct view *eval_scatter(struct viewer *w, const struct lift_expr 
                                        const struct view_env *env)
 {
     struct view *v = new_view(w, VIEW_SCATTER);
-    v->of = view_eval(w, e->args[0], env);
+    v->of = view_eval_stored(w, e->args[0], env);
     v->expr = e;
     v->fun = e->fun;
     v->env = env;
@@ -313,11 +313,11 @@ static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e
     case LIFT_JOIN:
         return wrap(w, VIEW_JOIN, e, env, e->args[0]->type->element->extent);
     case LIFT_HEAD:
-        return view_get(w, view_eval(w, e->args[0], env), index_constant(w->arena, 0));
+        return view_get(w, view_eval_stored(w, e->args[0], env), index_constant(w->arena, 0));
     case LIFT_TAIL:
-        return slice(w, view_eval(w, e->args[0], env), index_constant(w->arena, 1));
+        return slice(w, view_eval_stored(w, e->args[0], env), index_constant(w->arena, 1));
     case LIFT_ID:
-        return view_eval(w, e->args[0], env);
+        return view_eval_stored(w, e->args[0], env);
     case LIFT_AT:
         return view_eval_at(w, e, env);
     case LIFT_REVERSE:

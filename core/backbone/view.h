@@ -23,7 +23,7 @@ enum tree_kind {
     TREE_OP,     /* op over args */
     TREE_ACC,    /* a scalar of the accumulator of the reduction whose body this is */
     TREE_REDUCE, /* a scalar of the result of a reduction */
-    TREE_STORED  /* args[0], a scalar of the element at `axes` of an array that a `let` names */
+    TREE_STORED  /* args[0], a scalar of the element at `axes` of an array that may be staged (stored.h) */
 };
 
 struct tree {
@@ -34,9 +34,9 @@ struct tree {
     const struct index_expr *index;
     unsigned n_axes; /* LOAD, STORED: the index in each dimension of the array, outermost first */
     const struct index_expr *const *axes;
-    const struct lift_param *let; /* STORED */
-    const void *of_array;         /* STORED: one for each array that a `let` makes; part: its component */
-    unsigned n_guards;            /* LOAD, SELECT */
+    const struct stored_array *stored; /* STORED */
+    const void *of_array; /* STORED: one for each value that the array has; part: its component */
+    unsigned n_guards;    /* LOAD, SELECT */
     const struct index_guard *guards;
     enum scalar_op op;
     const struct tree *args[SCALAR_MAX_ARITY];
@@ -101,7 +101,7 @@ enum view_kind {
     VIEW_CHOICE,    /* plain[i] where the guard holds, otherwise no[i]; of: as plain, at any index */
     VIEW_REDUCED,   /* element i of an array in an accumulator or a result: reduced */
     VIEW_IOTA,      /* i */
-    VIEW_STORED     /* of[i], of an array that `let` names: place.axes are the indices so far */
+    VIEW_STORED     /* of[i], of an array that may be staged: place.axes are the indices so far */
 };
 
 /* A value in the arrays of an input. */
@@ -128,9 +128,9 @@ struct view {
     const struct lift_lambda *fun;
     const struct view_env *env;
     const struct lift_expr *expr;
-    const struct lift_param *let; /* STORED */
-    const void *of_array;         /* STORED */
-    struct reduction *reduction;  /* SCAN: that of each element, but for its index */
+    const struct stored_array *stored; /* STORED */
+    const void *of_array;              /* STORED */
+    struct reduction *reduction;       /* SCAN: that of each element, but for its index */
     struct reduced reduced;
     struct index_guard guard;
     const struct view *plain, *no;
@@ -173,7 +173,7 @@ struct view_datum {
 /* Evaluates: where to, and for how long. */
 struct viewer {
     struct arena *arena;
-    const struct stored_names *names; /* of the arrays whose elements become TREE_STORED (stored.h) */
+    const struct stored_arrays *stored; /* the arrays whose elements become TREE_STORED (stored.h) */
     unsigned left; /* calls of view_eval() and view_get() before every value is VIEW_NOTHING */
     const struct lift_expr *stuck; /* a pattern that is not supported here, or NULL */
     const char *why;
@@ -200,10 +200,6 @@ const struct view_env *view_bind(struct viewer *w, const struct view_env *env, c
 const struct view *view_eval(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
 /* Element i of an array. */
 const struct view *view_get(struct viewer *w, const struct view *v, const struct index_expr *i);
-/* Element i of an array that a `let` names (view_stored.c), and the array that env binds: v, or v as
- * VIEW_STORED. */
-const struct view *view_stored_element(struct viewer *w, const struct view *v, const struct index_expr *i);
-const struct view *view_stored(struct viewer *w, const struct view *v, const struct view_env *env);
 /* The join that an array is, or that it is a map, zip or component of; NULL if there is none, or if it joins
  * what was split: then one index does for both. */
 const struct view *view_joined(const struct view *v);
@@ -215,6 +211,15 @@ const struct view *view_walked(const struct view *v);
 const struct view *view_component(const struct view *tuple, unsigned index);
 /* A value of no use, after the viewer has noted what is not supported: the first such pattern, and why. */
 const struct view *view_stuck(struct viewer *w, const struct lift_expr *e, const char *why);
+
+/* ---- view_stored.c ---- */
+
+/* The value of an expression that a `let` names or a pattern reads: an array that may be staged as
+ * VIEW_STORED.
+ */
+const struct view *view_eval_stored(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
+/* Element i of a VIEW_STORED. */
+const struct view *view_stored_element(struct viewer *w, const struct view *v, const struct index_expr *i);
 
 /* ---- view_reduce.c ---- */
 

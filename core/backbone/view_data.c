@@ -19,6 +19,15 @@ static bool same_guards(const struct tree *x, const struct tree *y)
     return x->n_guards == y->n_guards && guard_same(x->guards, y->guards, x->n_guards);
 }
 
+/* Whether two STORED are one element of one array. */
+static bool same_element(const struct tree *x, const struct tree *y)
+{
+    bool alike = x->of_array == y->of_array && x->part == y->part && x->n_axes == y->n_axes;
+    for (unsigned i = 0; alike && i < x->n_axes; i++)
+        alike = !index_compare(x->axes[i], y->axes[i]);
+    return alike;
+}
+
 static bool same(const struct tree *x, const struct tree *y, unsigned *left)
 {
     if (x == y) return true;
@@ -38,7 +47,7 @@ static bool same(const struct tree *x, const struct tree *y, unsigned *left)
     case TREE_SELECT:
         return same_guards(x, y) && same(x->args[0], y->args[0], left) && same(x->args[1], y->args[1], left);
     case TREE_STORED:
-        return same(x->args[0], y->args[0], left);
+        return same_element(x, y) || same(x->args[0], y->args[0], left);
     case TREE_OP:
         break;
     }

@@ -384,5 +384,5 @@ const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, con
     if (!i && w->n_data >= MOST_DATA)
         return view_stuck(w, e, "more than 1024 indices by data; divide the program into several");
     if (!i) i = view_datum(w, index->tree, type->least, type->most);
-    return view_get(w, view_eval(w, e->args[1], env), i);
+    return view_get(w, view_eval_stored(w, e->args[1], env), i);
 }

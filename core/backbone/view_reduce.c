@@ -214,7 +214,7 @@ static struct reduction *new_reduction(struct viewer *w, const struct lift_expr 
     *r = (struct reduction){.expr = e,
                             .type = type,
                             .init = view_eval(w, e->args[0], env),
-                            .array = view_eval(w, e->args[1], env),
+                            .array = view_eval_stored(w, e->args[1], env),
                             .env = env,
                             .step = BB_NONE};
     return r;

@@ -1,10 +1,10 @@
-/* Arrays that a `let` names, as views: their elements are marked, so that lowering may make values of them
- * that can be staged (stored.h). The element [i][j] of
+/* Arrays that may be staged, as views: their elements are marked, so that lowering makes values of them
+ * (stored.h). The element [i][j] of
  *
  *     let t = matmul(A, B)
  *
- * is STORED(t, [i, j], a reduction). Only real numbers that are computed are marked: what is loaded, or
- * moved, is staged as a load. */
+ * is STORED(t, [i, j], a reduction), and so is that of matmul(A, B) in matmul(matmul(A, B), C). Only real
+ * numbers that are computed are marked: what is loaded, or moved, is staged as a load. */
 #include "core/backbone/stored.h"
 #include "core/backbone/view.h"
 
@@ -12,16 +12,10 @@
 
 enum { MOST_PARTS = 64 /* of a tuple: numbers of components of components differ */ };
 
-static bool is_named(const struct stored_names *names, const struct lift_param *let)
-{
-    bool named = names && names->all;
-    for (unsigned i = 0; names && i < names->n; i++)
-        named = named || names->lets[i] == let;
-    return named;
-}
-
+/* What is computed, or marked as an element of an array without a name that this one is made of. */
 static bool is_computed(const struct tree *t)
 {
+    if (t->kind == TREE_STORED) return !t->stored->let;
     bool real = t->type == SCALAR_FLOAT || t->type == SCALAR_DOUBLE || t->type == SCALAR_HALF;
     bool scan = t->kind == TREE_REDUCE && t->reduction->scan;
     return real && !scan && (t->kind == TREE_OP || t->kind == TREE_SELECT || t->kind == TREE_REDUCE);
@@ -35,7 +29,7 @@ static const struct tree *marked(struct viewer *w, const struct view *array, con
     *t = (struct tree){.kind = TREE_STORED,
                        .type = of->type,
                        .args = {of},
-                       .let = array->let,
+                       .stored = array->stored,
                        .of_array = array->of_array,
                        .part = array->index,
                        .n_axes = array->place.n_axes,
@@ -79,10 +73,11 @@ const struct view *view_stored_element(struct viewer *w, const struct view *v, c
     return mark(w, &array, view_get(w, v->of, i));
 }
 
-const struct view *view_stored(struct viewer *w, const struct view *v, const struct view_env *env)
+const struct view *view_eval_stored(struct viewer *w, const struct lift_expr *e, const struct view_env *env)
 {
-    bool array = v->kind != VIEW_SCALAR && v->kind != VIEW_TUPLE && v->kind != VIEW_NOTHING;
-    if (!array || !is_named(w->names, env->param)) return v;
-    struct view stored = {.kind = VIEW_STORED, .of = v, .let = env->param, .of_array = env->value};
+    const struct view *v = view_eval(w, e, env);
+    const struct stored_array *array = w->stored ? stored_find(w->stored, e) : NULL;
+    if (!array || v->kind == VIEW_NOTHING) return v;
+    struct view stored = {.kind = VIEW_STORED, .of = v, .stored = array, .of_array = v};
     return arena_memdup(w->arena, &stored, sizeof stored);
 }

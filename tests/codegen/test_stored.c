@@ -101,3 +101,35 @@ Test(stored, an_array_with_three_readers)
         "  map(fun column -> sum(map(fun (x, v) -> (x - m + z) * v, zip(s, column))), transpose(V)), Q)\n",
         "N=4,M=6,D=4", "s_3", 30);
 }
+
+/* The same without names. */
+Test(stored, a_product_in_a_product_without_a_name)
+{
+    check_staged("size M, N, K, L\ninput A: [[float]K]M\ninput B: [[float]L]K\ninput C: [[float]N]L\n" MATMUL
+                 "output matmul(matmul(A, B), C)\n",
+                 "M=8,N=4,K=4,L=6", "t", 20);
+}
+
+Test(stored, two_time_steps)
+{
+    check_staged("size M, N\ninput x: [[float]N]M\n"
+                 "fun box(a) = map2(fun w -> reduce(add, 0.0, join(w)), slide2(3, 1, pad2(1, 1, clamp, a)))\n"
+                 "output iterate(2, box, x)\n",
+                 "M=8,N=6", "t", 12);
+}
+
+/* The second step stays where it is read. */
+Test(stored, the_first_of_three_time_steps)
+{
+    check_staged("size N\ninput x: [float]N\n"
+                 "fun blur(a) = map(fun w -> reduce(add, 0.0, w), slide(3, 1, padConstant(1, 1, 2.0, a)))\n"
+                 "output iterate(3, blur, x)\n",
+                 "N=12", "t", 30);
+}
+
+Test(stored, rows_that_a_function_computes)
+{
+    check_staged("size M, N, K\ninput A: [[float]K]M\ninput B: [[float]K]N\ninput C: [[float]K]M\n"
+                 "output map(fun (r, s) -> map(fun c -> dot(map(mult, zip(r, s)), c), B), zip(A, C))\n",
+                 "M=6,N=4,K=8", "t", 30);
+}
