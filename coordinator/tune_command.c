@@ -56,7 +56,7 @@ static bool open_command(struct search *s, struct diag *d)
  * microseconds, a run of the program seconds. */
 static const char *heuristic_of(const struct tune_command_options *o)
 {
-    return o->heuristic ? o->heuristic : "tag:draws=64,generations=8";
+    return o->heuristic ? o->heuristic : "tag:draws=64,generations=8,redraws=4";
 }
 
 static char *settings_text(const struct tune_command_options *o)
