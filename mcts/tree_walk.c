@@ -201,10 +201,11 @@ static void close_frontier(struct mcts_tree *t, bool leaf)
 static bool pass_over(struct mcts_tree *t)
 {
     double rank;
-    if (t->roller.weights_only || !mcts_rollouts_rank(t->rollouts, &rank)) return false;
-    bool poor = mcts_spares_is_poor(t->spares, rank) && t->redraws < mcts_policies_redraws(t->policies);
-    t->redraws += poor;
-    return poor;
+    if (t->roller.weights_only || t->redraws >= mcts_policies_redraws(t->policies) ||
+        !mcts_rollouts_rank(t->rollouts, &rank) || !mcts_spares_is_poor(t->spares, rank))
+        return false;
+    t->redraws++;
+    return true;
 }
 
 static enum mcts_status find_implementation(struct mcts_tree *t)

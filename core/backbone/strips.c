@@ -22,7 +22,7 @@
 #include "core/backbone/product.h"
 #include "core/base/arena.h"
 
-/* Levels: m BLOCK, TIMES, REGISTER; n STRIP, VECTORS, LANES; k LOOP, STEP. */
+/* Levels: m BLOCK, TIMES, REGISTER; n STRIP, VECTORS if there are several, lanes(); k LOOP, STEP. */
 enum { BLOCK, TIMES, REGISTER };
 enum { STRIP, VECTORS };
 enum { LOOP, STEP };
@@ -37,7 +37,7 @@ struct strips {
     bool packs;
 };
 
-/* The level of vectors. */
+/* The level of n that is in a vector. */
 static unsigned lanes(const struct strips *x)
 {
     return x->vectors > 1 ? VECTORS + 1 : VECTORS;

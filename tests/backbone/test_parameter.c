@@ -11,11 +11,13 @@
 
 /* ---- text ---- */
 
-static void parameter_refused(const char *text, const char *message)
+typedef bool (*parameter_parser)(const char *text, struct bb_options *o, struct diag *d);
+
+static void parser_refuses(parameter_parser parse, const char *text, const char *message)
 {
     struct diag *d = diag_new();
     struct bb_options o = {0};
-    cr_expect_not(bb_parse_parameters(text, &o, d), "%s", text);
+    cr_expect_not(parse(text, &o, d), "%s", text);
     cr_expect(diag_count(d) == 1 && strstr(diag_message(d, 0), message), "%s: %s", text,
               diag_count(d) ? diag_message(d, 0) : "");
     diag_free(d);
@@ -53,16 +55,6 @@ Test(parameter, a_printed_text_is_read_back)
     diag_free(d);
 }
 
-static void parameter_not_allowed(const char *text, const char *message)
-{
-    struct diag *d = diag_new();
-    struct bb_options o = {0};
-    cr_expect_not(bb_parse_allowed(text, &o, d), "%s", text);
-    cr_expect(diag_count(d) == 1 && strstr(diag_message(d, 0), message), "%s: %s", text,
-              diag_count(d) ? diag_message(d, 0) : "");
-    diag_free(d);
-}
-
 /* What is allowed is a parameter, too. */
 Test(parameter, what_is_allowed)
 {
@@ -75,26 +67,28 @@ Test(parameter, what_is_allowed)
     cr_expect_str_eq(out.text, "tf32=1");
     cr_assert(bb_parse_parameters("tf32=0", &o, d));
     cr_expect_not(bb_options_allow_tf32(&o));
-    parameter_not_allowed("bfloat16", "--allow: 'bfloat16' cannot be allowed; possible: tf32");
-    parameter_not_allowed("tf32,tf3", "--allow: 'tf3' cannot be allowed");
-    parameter_not_allowed("", "--allow: '' cannot be allowed");
+    parser_refuses(bb_parse_allowed, "bfloat16", "--allow: 'bfloat16' cannot be allowed; possible: tf32");
+    parser_refuses(bb_parse_allowed, "tf32,tf3", "--allow: 'tf3' cannot be allowed");
+    parser_refuses(bb_parse_allowed, "", "--allow: '' cannot be allowed");
     strbuf_free(&out);
     diag_free(d);
 }
 
 Test(parameter, malformed_texts)
 {
-    parameter_refused("max_unroll", "'max_unroll' is malformed");
-    parameter_refused("max_unroll=", "'max_unroll=' is malformed");
-    parameter_refused("max_unroll=-1", "'max_unroll=-1' is malformed");
-    parameter_refused("max_unroll=1099511627777",
-                      "is malformed; write NAME=NUMBER, with a number from 0 to 2^40");
-    parameter_refused("max_unrol=4", "has no parameter 'max_unrol'; parameters: max_unroll, max_private,");
-    parameter_refused("max_work_group=4", "'max_work_group' is a limit of the device and cannot be set");
+    parser_refuses(bb_parse_parameters, "max_unroll", "'max_unroll' is malformed");
+    parser_refuses(bb_parse_parameters, "max_unroll=", "'max_unroll=' is malformed");
+    parser_refuses(bb_parse_parameters, "max_unroll=-1", "'max_unroll=-1' is malformed");
+    parser_refuses(bb_parse_parameters, "max_unroll=1099511627777",
+                   "is malformed; write NAME=NUMBER, with a number from 0 to 2^40");
+    parser_refuses(bb_parse_parameters, "max_unrol=4",
+                   "has no parameter 'max_unrol'; parameters: max_unroll, max_private,");
+    parser_refuses(bb_parse_parameters, "max_work_group=4",
+                   "'max_work_group' is a limit of the device and cannot be set");
     char longest[256];
     memset(longest, 'a', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
-    parameter_refused(longest, "is too long");
+    parser_refuses(bb_parse_parameters, longest, "is too long");
 }
 
 /* ---- the space ---- */

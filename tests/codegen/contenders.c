@@ -54,3 +54,20 @@ struct space_state *contenders_leaf(const struct contenders *c, unsigned i)
     cr_assert(leaf, "%s: %s", c->plain[i].label, why);
     return leaf;
 }
+
+double **contenders_buffers(const struct contenders *c, uint32_t *output, const double **expected)
+{
+    const struct backbone *bb = c->problem->backbone;
+    double **buffers = ARENA_ARRAY(c->arena, double *, bb->n_buffers);
+    *output = 0;
+    for (uint32_t b = 0; b < bb->n_buffers; b++) {
+        buffers[b] = ARENA_ARRAY(c->arena, double, bb->buffers[b].elements);
+        for (int64_t j = 0; j < bb->buffers[b].elements; j++)
+            buffers[b][j] = (double)((j * 7 + b * 3) % 11) - 5;
+        if (bb->buffers[b].output) *output = b;
+    }
+    double *results = ARENA_ARRAY(c->arena, double, bb->buffers[*output].elements);
+    lift_interpret(bb->program, (const double *const *)buffers, *output, results);
+    *expected = results;
+    return buffers;
+}

@@ -22,6 +22,8 @@ struct contenders contenders_open(const char *kernel, const char *sizes, const s
 struct contenders contenders_open_with(const char *kernel, const char *sizes, const struct bb_device *device,
                                        const struct bb_options *options, const char *label);
 void contenders_close(struct contenders *c);
+/* Buffers with numbers in all of them, and what the program writes to the last one that is an output. */
+double **contenders_buffers(const struct contenders *c, uint32_t *output, const double **expected);
 /* The leaf of plain implementation i: space_state_free() it. */
 struct space_state *contenders_leaf(const struct contenders *c, unsigned i);
 

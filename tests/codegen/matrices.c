@@ -77,17 +77,9 @@ static void matrix_run(struct contenders *c, unsigned shape, double **buffers, u
 void matrix_interpret(const char *kernel, const char *sizes, const struct bb_options *options)
 {
     struct contenders c = matrix_open(kernel, sizes, options);
-    const struct backbone *bb = c.problem->backbone;
-    double **buffers = ARENA_ARRAY(c.arena, double *, bb->n_buffers);
-    uint32_t output = 0;
-    for (uint32_t b = 0; b < bb->n_buffers; b++) {
-        buffers[b] = ARENA_ARRAY(c.arena, double, bb->buffers[b].elements);
-        for (int64_t j = 0; j < bb->buffers[b].elements; j++)
-            buffers[b][j] = (double)((j * 7 + b * 3) % 11) - 5;
-        if (bb->buffers[b].output) output = b;
-    }
-    double *expected = ARENA_ARRAY(c.arena, double, bb->buffers[output].elements);
-    lift_interpret(bb->program, (const double *const *)buffers, output, expected);
+    uint32_t output;
+    const double *expected;
+    double **buffers = contenders_buffers(&c, &output, &expected);
     matrix_run(&c, 0, buffers, output, expected);
     matrix_run(&c, c.n - 1, buffers, output, expected);
     contenders_close(&c);

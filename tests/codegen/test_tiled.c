@@ -186,17 +186,9 @@ static void tiled_run(struct contenders *c, unsigned i, double **buffers, const 
 static void tiled_check(const char *kernel, const char *sizes, const char *label, unsigned n)
 {
     struct contenders c = tiled_open(kernel, sizes, label);
-    const struct backbone *bb = c.problem->backbone;
-    double **buffers = ARENA_ARRAY(c.arena, double *, bb->n_buffers);
-    uint32_t output = 0;
-    for (uint32_t b = 0; b < bb->n_buffers; b++) {
-        buffers[b] = ARENA_ARRAY(c.arena, double, bb->buffers[b].elements);
-        for (int64_t j = 0; j < bb->buffers[b].elements; j++)
-            buffers[b][j] = (double)((j * 7 + b * 3) % 11) - 5;
-        if (bb->buffers[b].output) output = b;
-    }
-    double *expected = ARENA_ARRAY(c.arena, double, bb->buffers[output].elements);
-    lift_interpret(bb->program, (const double *const *)buffers, output, expected);
+    uint32_t output;
+    const double *expected;
+    double **buffers = contenders_buffers(&c, &output, &expected);
     cr_assert_eq(c.n, n, "%s %s: %u", kernel, sizes, c.n);
     for (unsigned i = 0; i < c.n; i++)
         tiled_run(&c, c.first + i, buffers, expected, output);
