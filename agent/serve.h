@@ -36,7 +36,9 @@ struct serve_options {
     /* Of an embedded agent: the user's own kernels, verified before it takes jobs; known when it is told the
      * program; borrowed. */
     const struct cg_kernel *const *kernels;
-    unsigned n_kernels;
+    /* Written after the list and before the program is sent, by another thread. Atomic, as the message goes
+     * through a library whose synchronization the thread sanitizer does not see. */
+    _Atomic unsigned n_kernels;
     bool embedded; /* in the coordinator's process, which ends it: its silence says nothing */
 };
 
