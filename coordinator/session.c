@@ -163,7 +163,7 @@ void session_known_time(struct session *s, double ns)
 
 void session_teach(struct session *s, const struct space_state *leaf, double ns)
 {
-    mcts_tree_teach(s->tree, leaf, ns);
+    if (!s->knows_contenders) mcts_tree_teach(s->tree, leaf, ns);
 }
 
 uint32_t session_take_bounds(struct session *s)

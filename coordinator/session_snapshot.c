@@ -6,7 +6,9 @@
  * A resumed run reads the snapshot and replays the rows that follow, so that it takes seconds instead of
  * drawing all candidates again. Without a snapshot, or with one that does not fit, all rows are replayed; it
  * may be deleted at any time. What is drawn and not recorded is in the snapshot without having been judged,
- * as a replay leaves it. States of spaces are kept as the actions that lead to them. */
+ * as a replay leaves it. It is written once all contenders are measured: what they taught is in it, and their
+ * rows, which are replayed nevertheless because the subject forgets them, teach nothing. States of spaces are
+ * kept as the actions that lead to them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,6 +242,7 @@ uint64_t session_take_up(struct session *s)
             s->broken = true;
         }
     }
+    s->knows_contenders = taken;
     archive_close(a, s->diag);
     free(path);
     return taken ? h.rows : 0;

@@ -41,6 +41,7 @@ struct session {
     double known_ns;                          /* the best time of a contender that may win; 0: none */
     double settled_ns;                        /* of options.until: the time to beat; 0: none yet */
     uint64_t settled_since;                   /* evaluations when it was set */
+    bool knows_contenders;                    /* their results are in the snapshot that was taken up */
     bool broken;                              /* an error ended the search: it is in the diag */
     bool searching;                           /* what the store has is taken up, the time counts */
     bool overdue;                             /* what is at work was not waited for any longer */

@@ -301,6 +301,36 @@ Test(tune, a_resumed_campaign_measures_what_had_duplicates)
     diag_free(d);
 }
 
+/* A run is taken up from a snapshot in its middle as from its rows: what contenders taught is in the
+ * snapshot, and their rows do not teach it again. */
+Test(tune, a_snapshot_and_the_rows_behind_it_are_the_run, .timeout = 120)
+{
+    struct diag *d = diag_new();
+    char store[TUNE_TEST_PATH], snapshot[TUNE_TEST_PATH + 16], aside[TUNE_TEST_PATH + 16];
+    char *text = tune_test_text(d);
+    tune_test_store(store, "middle");
+    snprintf(snapshot, sizeof snapshot, "%s-1.snapshot", store);
+    snprintf(aside, sizeof aside, "%s-aside", store);
+    struct tune_options o = tune_test_options(text, store, 4);
+    o.snapshot_s = 1e-9;
+    struct tune_report first = tune_test_run(&o, NULL);
+    cr_assert_gt(first.n_plain, 0);
+    cr_assert_eq(rename(snapshot, aside), 0);
+    o.resume = true;
+    o.snapshot_s = 0;
+    o.evaluations = 10;
+    tune_test_run(&o, NULL);
+    cr_assert_eq(rename(aside, snapshot), 0);
+    struct tune *t = tune_new(&o, d);
+    cr_assert_not_null(t, "%s", diag_failed(d) ? diag_message(d, 0) : "");
+    cr_expect_eq(tune_report(t)->search.evaluations, 10);
+    tune_free(t);
+    unlink(snapshot);
+    unlink(store);
+    free(text);
+    diag_free(d);
+}
+
 /* The search is refused with `message`. */
 static void tune_test_not_recorded(const struct tune_options *o, const char *message)
 {
