@@ -1,20 +1,19 @@
-/* Products in strips of columns as decisions. Of C[m][n] = sum over k of A[m][k] * B[k][n], 512 x 512 x 512:
+/* Products in strips of columns as decisions. Of C[m][n] = sum over k of A[m][k] * B[k][n], 512 x 512 x 512,
+ * a strip *packed*: its part of B is copied to contiguous memory first,
  *
- *     size(m.0)=4  size(m.1)=16  size(m.2)=8   four groups of one work-item; 128 rows each, eight of
- *                                              them at once
- *     size(n.1)=2  size(n.2)=16                in two vectors of 16: 8 x 32 sums in registers
- *     size(k.1)=2                              two steps of the inner loop are unrolled
- *
- * The loop over the strips, here of 32 columns, is around that over the rows, so the strip of B stays in a
- * cache near the core. It is read where it is, or *packed*: copied to contiguous memory first,
- *
- *     size(n.1)=16  size(k.1)=4                one vector: 8 x 16 sums
- *     staged(B)=YES                            16 columns of B are copied before the loop over the rows:
+ *     size(m.0)=2  size(m.1)=32  size(m.2)=8   groups of one work-item: 256 rows, eight of them at once,
+ *     size(n.0)=16 size(n.1)=2  size(n.2)=16   times a strip of two vectors of 16: 8 x 32 sums in registers
+ *     size(k.1)=4                              four steps of the inner loop are unrolled
+ *     staged(B)=YES                            32 columns of B are copied before the loop over the rows:
  *     outside(n)=1  outside(k)=0               one strip, all steps
  *
- * K. Goto, R. A. van de Geijn, "Anatomy of high-performance matrix multiplication", 2008, section 4.2. Of
- * 512 x 512 x 512 strips in place take 1.4 ms on two cores, packed ones 1.9
- * (experiments/results/2026-11-28-stopped.md). */
+ * or read where it is:
+ *
+ *     size(m.0)=4  size(m.1)=16  size(m.2)=8   groups of 128 rows, eight of them at once; they go over all
+ *     size(n.0)=16 size(n.1)=2  size(n.2)=16   strips
+ *
+ * The loop over the strips is around that over the rows, so the strip of B stays in a cache near the core. K.
+ * Goto, R. A. van de Geijn, "Anatomy of high-performance matrix multiplication", 2008, section 4.2. */
 #include "core/backbone/strips.h"
 
 #include <inttypes.h>
@@ -26,7 +25,7 @@
 enum { BLOCK, TIMES, REGISTER };
 enum { STRIP, VECTORS };
 enum { LOOP, STEP };
-/* A group copies all of B, whatever its rows are; shorter vectors leave registers empty. */
+/* A group copies its strip, whatever its rows are; shorter vectors leave registers empty. */
 enum { LEAST_WIDTH = 4, LEAST_GROUP = 16 };
 
 struct strips {
@@ -34,7 +33,7 @@ struct strips {
     int64_t rows, vectors, width; /* sums in registers: rows of so many vectors of that width */
     int64_t group;                /* rows of a group */
     int64_t steps;                /* of the inner loop, unrolled */
-    bool packs;
+    bool packs;                   /* a group has one strip, a copy; else all strips */
 };
 
 /* The level of n that is in a vector. */
@@ -64,7 +63,7 @@ static bool is_possible(const struct strips *x)
     int64_t element = (int64_t)scalar_type_bytes(t->bb->regions[t->bb->values[t->p.b.value].region].type);
     return t->p.batch == BB_NONE && n->extent > x->vectors * x->width && k->extent % x->steps == 0 &&
            k->extent > x->steps && m->n_levels > REGISTER && n->n_levels > lanes(x) && k->n_levels > STEP &&
-           (!x->packs || k->extent * x->width * element <= t->device->local_bytes);
+           (!x->packs || k->extent * x->vectors * x->width * element <= t->device->local_bytes);
 }
 
 static void decide_sizes(struct strips *x)
@@ -79,30 +78,45 @@ static void decide_sizes(struct strips *x)
     tiler_sizes(t, t->p.k, 1, (const int64_t[]){x->steps, 0});
 }
 
-/* Strips of columns around rows around steps. */
+static void decide_strip_loop(struct strips *x)
+{
+    struct tiler *t = &x->t;
+    uint32_t store = t->p.store, strip = tiler_statement(t, store, t->p.n, STRIP);
+    tiler_kind(t, store, t->p.n, STRIP, GPU_DIM_KIND_LOOP);
+    tiler_order(t, strip, GPU_ORDER_OUTER, tiler_statement(t, store, t->p.m, TIMES));
+    tiler_order(t, tiler_statement(t, t->p.step, t->p.n, STRIP), GPU_ORDER_MERGED, strip);
+}
+
+/* Strips of columns around rows around steps. Groups of the same strip follow each other. */
 static void decide_loops(struct strips *x)
 {
     struct tiler *t = &x->t;
     uint32_t store = t->p.store, step = t->p.step;
     tiler_axis(t, store, t->p.m, BLOCK, GPU_MAP_ENCODING_WRG0);
-    tiler_kind(t, store, t->p.n, STRIP, GPU_DIM_KIND_LOOP);
     tiler_kind(t, store, t->p.m, TIMES, GPU_DIM_KIND_LOOP);
-    tiler_order(t, tiler_statement(t, store, t->p.n, STRIP), GPU_ORDER_OUTER,
-                tiler_statement(t, store, t->p.m, TIMES));
+    if (x->packs)
+        tiler_axis(t, store, t->p.n, STRIP, GPU_MAP_ENCODING_WRG1);
+    else
+        decide_strip_loop(x);
     tiler_kind(t, step, t->p.k, LOOP, GPU_DIM_KIND_LOOP);
     tiler_kind(t, step, t->p.k, STEP, GPU_DIM_KIND_UNROLL);
     tiler_order(t, tiler_statement(t, step, t->p.k, STEP), GPU_ORDER_OUTER,
                 tiler_statement(t, step, t->p.m, REGISTER));
     tiler_order(t, tiler_statement(t, step, t->p.m, TIMES), GPU_ORDER_MERGED,
                 tiler_statement(t, store, t->p.m, TIMES));
-    tiler_order(t, tiler_statement(t, step, t->p.n, STRIP), GPU_ORDER_MERGED,
-                tiler_statement(t, store, t->p.n, STRIP));
 }
 
 static void decide_results(struct strips *x, uint32_t inst)
 {
     tiler_results(&x->t, inst, REGISTER, lanes(x));
     if (x->vectors > 1) tiler_kind(&x->t, inst, x->t.p.n, VECTORS, GPU_DIM_KIND_UNROLL);
+}
+
+/* The columns of a strip in one step: vectors, unrolled. */
+static void decide_copied_row(struct strips *x, uint32_t inst, uint32_t columns)
+{
+    if (x->vectors > 1) tiler_kind(&x->t, inst, columns, 0, GPU_DIM_KIND_UNROLL);
+    tiler_kind(&x->t, inst, columns, x->vectors > 1 ? 1 : 0, GPU_DIM_KIND_VECTOR);
 }
 
 static void decide_copy(struct strips *x)
@@ -115,10 +129,13 @@ static void decide_copy(struct strips *x)
     tiler_decide(t, gpu_act_layout_order(t->space, n.term, k.term, GPU_LAYOUT_ORDER_INSIDE));
     tiler_decide(t, gpu_act_pad(t->space, v->region, 0));
     tiler_sizes(t, k.copy, 0, (const int64_t[]){t->bb->logicals[t->p.k].extent, 0});
-    tiler_sizes(t, n.copy, 0, (const int64_t[]){x->width, 0});
+    if (x->vectors > 1)
+        tiler_sizes(t, n.copy, 0, (const int64_t[]){x->vectors, x->width, 0});
+    else
+        tiler_sizes(t, n.copy, 0, (const int64_t[]){x->width, 0});
     tiler_kind(t, v->copy_load, k.copy, 0, GPU_DIM_KIND_LOOP);
-    tiler_kind(t, v->copy_load, n.copy, 0, GPU_DIM_KIND_VECTOR);
-    tiler_kind(t, v->copy_store, n.copy, 0, GPU_DIM_KIND_VECTOR);
+    decide_copied_row(x, v->copy_load, n.copy);
+    decide_copied_row(x, v->copy_store, n.copy);
     tiler_order(t, tiler_statement(t, v->copy_load, k.copy, 0), GPU_ORDER_MERGED,
                 tiler_statement(t, v->copy_store, k.copy, 0));
     tiler_order(t, tiler_statement(t, v->copy_store, k.copy, 0), GPU_ORDER_BEFORE,
@@ -146,8 +163,9 @@ unsigned bb_strips(const struct backbone *bb, const struct space *space, const s
                    struct arena *a, struct bb_plain out[BB_MAX_STRIPS])
 {
     static const struct strips shapes[BB_MAX_STRIPS] = {
-        {.rows = 4, .vectors = 1, .width = 16, .group = 128, .steps = 4, .packs = true},
-        {.rows = 8, .vectors = 1, .width = 16, .group = 128, .steps = 4, .packs = true},
+        {.rows = 8, .vectors = 2, .width = 16, .group = 256, .steps = 2, .packs = true},
+        {.rows = 4, .vectors = 4, .width = 16, .group = 256, .steps = 2, .packs = true},
+        {.rows = 4, .vectors = 1, .width = 16, .group = 256, .steps = 4, .packs = true},
         {.rows = 8, .vectors = 2, .width = 16, .group = 128, .steps = 2},
         {.rows = 4, .vectors = 4, .width = 16, .group = 128, .steps = 2},
     };
@@ -163,7 +181,7 @@ unsigned bb_strips(const struct backbone *bb, const struct space *space, const s
         out[n++] = (struct bb_plain){
             .label = arena_printf(
                 a, "groups of %" PRId64 " rows, %" PRId64 " x %" PRId64 " results in registers, %s", x.group,
-                x.rows, x.vectors * x.width, x.packs ? "packed columns" : "columns in place"),
+                x.rows, x.vectors * x.width, x.packs ? "a strip of packed columns" : "columns in place"),
             .decisions = x.t.decisions};
     }
     return n;

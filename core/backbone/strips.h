@@ -5,7 +5,7 @@
 
 #include "core/backbone/backbone.h"
 
-enum { BB_MAX_STRIPS = 4 };
+enum { BB_MAX_STRIPS = 5 };
 
 /* Those of a program whose only reduction runs over pairs of elements of two arrays, the second of which is
  * contiguous along the rows of the results; returns their number, 0 for other programs and for GPUs. What
