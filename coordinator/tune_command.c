@@ -82,6 +82,7 @@ static bool open_session(struct search *s, struct diag *d)
                                                     .seed = o->seed,
                                                     .evaluations = o->evaluations,
                                                     .time_s = o->time_s,
+                                                    .rounds_s = o->rounds_s,
                                                     .grace_s = INFINITY,
                                                     .snapshot_s = o->snapshot_s,
                                                     .resume = o->resume,

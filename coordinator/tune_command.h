@@ -28,6 +28,7 @@ struct tune_command_options {
     uint64_t seed, evaluations; /* 0: no limit */
     double time_s;              /* 0: no limit */
     double timeout_s;           /* of one evaluation */
+    double rounds_s;            /* as in session_options */
     double snapshot_s;          /* as in session_options */
     unsigned runners;           /* programs at work at once, 1 to LIMIT_RUNNERS */
     const char *store;          /* file; NULL: none */

@@ -113,7 +113,8 @@ static bool relay(const struct diag *from, struct source_pos at, struct diag *d)
 static bool check_program(const struct campaign_search *s, struct diag *d)
 {
     struct diag *own = diag_new();
-    problem_check(s->path, s->text, s->sizes, NULL, own);
+    const struct bb_options lowering = campaign_lowering(&s->settings);
+    problem_check(s->path, s->text, s->sizes, &lowering, own);
     bool ok = relay(own, s->at_sizes, d);
     diag_free(own);
     return ok;
@@ -182,7 +183,8 @@ static bool check_space(const struct campaign *c, const struct campaign_search *
 {
     const struct bb_device *limits = device->found ? &device->device.limits : &problem_any_device;
     struct diag *own = diag_new();
-    struct problem *p = problem_new(s->path, s->text, s->sizes, limits, NULL, own);
+    const struct bb_options lowering = campaign_lowering(&s->settings);
+    struct problem *p = problem_new(s->path, s->text, s->sizes, limits, &lowering, own);
     if (p && device->found) fits_device(p, &device->device, own);
     bool ok = relay(own, s->at_sizes, d) && p;
     if (ok) *work = work_of(p->backbone);

@@ -9,7 +9,9 @@
 
 #include "coordinator/campaign/sizes.h"
 #include "coordinator/limits.h"
+#include "core/backbone/parameter.h"
 #include "core/base/arena.h"
+#include "core/base/panic.h"
 #include "core/base/similar.h"
 #include "core/base/strbuf.h"
 
@@ -126,6 +128,66 @@ bool campaign_read_pins(struct campaign_reader *r, struct campaign_node n)
     r->block->pins = n;
     return read_texts(n, "pins", CAMPAIGN_MOST_PINS, r->campaign->arena, &s->pins, &s->n_pins, r->diag);
 }
+
+/* ---- parameters of gpu.space ---- */
+
+enum { MOST_PARAMETERS = 64 };
+
+/* A text, or a list of texts, which are joined with commas as in an option; NULL if the list is empty. */
+static bool read_joined(struct campaign_reader *r, struct campaign_node n, const char *what, const char **out)
+{
+    const char **items;
+    unsigned count;
+    struct arena *a = r->campaign->arena;
+    if (!read_texts(n, what, MOST_PARAMETERS, a, &items, &count, r->diag)) return false;
+    *out = count ? items[0] : NULL;
+    for (unsigned i = 1; i < count; i++)
+        *out = arena_printf(a, "%s,%s", *out, items[i]);
+    return true;
+}
+
+/* Whether an option would take the text; NULL: there is none. Messages begin with the option's name, which is
+ * that of the key behind two hyphens. */
+static bool try_option(bool (*parse)(const char *text, struct bb_options *o, struct diag *d),
+                       const char *text, struct campaign_node n, struct diag *d)
+{
+    static const char before[] = "error: --";
+    struct bb_options ignored = {0};
+    struct diag *own = diag_new();
+    bool ok = !text || parse(text, &ignored, own);
+    if (!ok) {
+        const char *why = diag_message(own, 0);
+        bool named = strncmp(why, before, strlen(before)) == 0;
+        campaign_node_error(n, d, "%s", why + (named ? strlen(before) : 0));
+    }
+    diag_free(own);
+    return ok;
+}
+
+bool campaign_read_param(struct campaign_reader *r, struct campaign_node n)
+{
+    const char **text = &r->block->settings.param;
+    return read_joined(r, n, "param", text) && try_option(bb_parse_parameters, *text, n, r->diag);
+}
+
+bool campaign_read_allow(struct campaign_reader *r, struct campaign_node n)
+{
+    const char **text = &r->block->settings.allow;
+    return read_joined(r, n, "allow", text) && try_option(bb_parse_allowed, *text, n, r->diag);
+}
+
+struct bb_options campaign_lowering(const struct campaign_settings *s)
+{
+    struct bb_options o = {0};
+    struct diag *d = diag_new();
+    if (s->param) bb_parse_parameters(s->param, &o, d);
+    if (s->allow) bb_parse_allowed(s->allow, &o, d);
+    CHECK(!diag_failed(d)); /* they were tried when they were read */
+    diag_free(d);
+    return o;
+}
+
+/* ---- stores and kernels ---- */
 
 /* The text begins with a path. */
 bool campaign_read_baseline(struct campaign_reader *r, struct campaign_node n)

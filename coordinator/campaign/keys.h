@@ -42,6 +42,8 @@ bool campaign_read_devices(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_heuristic(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_order(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_pins(struct campaign_reader *r, struct campaign_node n);
+bool campaign_read_param(struct campaign_reader *r, struct campaign_node n);
+bool campaign_read_allow(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_learn_from(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_evaluations(struct campaign_reader *r, struct campaign_node n);
 bool campaign_read_time(struct campaign_reader *r, struct campaign_node n);
@@ -53,11 +55,11 @@ bool campaign_read_tolerance(struct campaign_reader *r, struct campaign_node n);
 /* The keys above, for tables of keys. */
 #define CAMPAIGN_SHARED_KEYS                                                                                 \
     {"device", campaign_read_devices}, {"heuristic", campaign_read_heuristic},                               \
-        {"order", campaign_read_order}, {"pins", campaign_read_pins},                                        \
-        {"learn-from", campaign_read_learn_from}, {"baseline", campaign_read_baseline},                      \
-        {"inputs", campaign_read_inputs}, {"output-reference", campaign_read_reference},                     \
-        {"tolerance", campaign_read_tolerance}, {"evaluations", campaign_read_evaluations},                  \
-        {"time", campaign_read_time},                                                                        \
+        {"order", campaign_read_order}, {"pins", campaign_read_pins}, {"param", campaign_read_param},        \
+        {"allow", campaign_read_allow}, {"learn-from", campaign_read_learn_from},                            \
+        {"baseline", campaign_read_baseline}, {"inputs", campaign_read_inputs},                              \
+        {"output-reference", campaign_read_reference}, {"tolerance", campaign_read_tolerance},               \
+        {"evaluations", campaign_read_evaluations}, {"time", campaign_read_time},                            \
     {                                                                                                        \
         "until", campaign_read_until                                                                         \
     }

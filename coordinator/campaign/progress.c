@@ -43,6 +43,7 @@ struct tune_options campaign_tune_options(const struct campaign_search *s)
                                  .order = s->settings.order,
                                  .pins = s->settings.pins,
                                  .n_pins = s->settings.n_pins,
+                                 .lowering = campaign_lowering(&s->settings),
                                  .seed = s->seed,
                                  .evaluations = s->settings.evaluations,
                                  .time_s = s->settings.time_s,

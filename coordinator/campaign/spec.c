@@ -14,6 +14,7 @@
 #include "coordinator/campaign/launcher.h"
 #include "coordinator/campaign/sizes.h"
 #include "coordinator/tune.h"
+#include "core/backbone/parameter.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
 
@@ -259,6 +260,18 @@ static bool text_equals(const char *a, const char *b)
 }
 
 /* Whether runs on the data of both would have the same settings. */
+static bool same_parameters(const struct campaign_settings *a, const struct campaign_settings *b)
+{
+    struct strbuf x = {0}, y = {0};
+    const struct bb_options o = campaign_lowering(a), p = campaign_lowering(b);
+    bb_print_parameters(&o, "", &x);
+    bb_print_parameters(&p, "", &y);
+    bool same = text_equals(x.text, y.text);
+    strbuf_free(&x);
+    strbuf_free(&y);
+    return same;
+}
+
 static bool same_data(const struct campaign_settings *a, const struct campaign_settings *b)
 {
     struct strbuf x = {0}, y = {0};
@@ -281,7 +294,7 @@ static bool is_same(const struct campaign_search *a, const struct campaign_searc
         return false;
     for (unsigned i = 0; i < s->n_pins; i++)
         if (strcmp(s->pins[i], t->pins[i]) != 0) return false;
-    return same_data(s, t) && campaign_sizes_equal(a->sizes, b->sizes);
+    return same_parameters(s, t) && same_data(s, t) && campaign_sizes_equal(a->sizes, b->sizes);
 }
 
 static bool add_search(struct campaign *c, const struct campaign_search *search, struct diag *d)

@@ -17,6 +17,7 @@
 #include "coordinator/campaign/yaml.h"
 #include "coordinator/launch/options.h"
 #include "coordinator/session.h"
+#include "core/backbone/backbone.h"
 #include "core/base/diag.h"
 
 enum {
@@ -33,8 +34,9 @@ struct campaign_settings {
     const char *heuristic, *order; /* NULL: as tune does */
     const char **pins;
     unsigned n_pins;
-    uint64_t evaluations; /* 0: no limit */
-    double time_s;        /* 0: no limit */
+    const char *param, *allow; /* as for --param and --allow; NULL: none */
+    uint64_t evaluations;      /* 0: no limit */
+    double time_s;             /* 0: no limit */
     struct session_until until;
     const char **learn_from; /* stores */
     unsigned n_learn_from;
@@ -81,6 +83,8 @@ struct campaign {
 struct campaign *campaign_read(const char *path, struct diag *d);
 /* The files of a search, as tune is told them. */
 struct given_files campaign_data(const struct campaign_settings *s);
+/* The parameters that `param` and `allow` set. */
+struct bb_options campaign_lowering(const struct campaign_settings *s);
 /* Reads the port of a page, "8780" or "none". false: it is neither. */
 bool campaign_parse_page(const char *text, int *page);
 void campaign_free(struct campaign *c); /* NULL is allowed */

@@ -44,7 +44,7 @@
     X(HEURISTIC, "heuristic", "NAME|FILE.so[:k=v]",                                                          \
       "search heuristic: tag, uct, random, bound, roundrobin or a plug-in, with parameters and rollout "     \
       "policies; see 'thresh heuristics' (default: tag with 32 rollouts for an evaluation; on a GPU 400 "    \
-      "for eight; with --space 64)")                                                                         \
+      "for sixteen; with --space 64)")                                                                       \
     X(SEED, "seed", "N", "seed of the random number generator (default 1)")                                  \
     X(PIN, "pin", "CHOICE(ARGS)=VALUE",                                                                      \
       "fix a decision; * matches any text, A|B allows two values; may be repeated; see 'thresh choices'")    \
@@ -57,6 +57,8 @@
     X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \
     X(EVALUATIONS, "evaluations", "N", "stop after N evaluations (default 300 unless --time is given)")      \
     X(TIME, "time", "10m", "stop after this time: 30s, 10m, 2h (default: no limit)")                         \
+    X(ROUNDS_TIME, "rounds-time", "1s",                                                                      \
+      "end the final rounds after this time, but not before three (default: 10s, or a tenth of the search)") \
     X(TIMEOUT, "timeout", "10s", "time limit of one run")                                                    \
     X(LAUNCHES, "launches", "N",                                                                             \
       "time at least N launches (default: 20 rounds or 0.4 s, whichever is longer; 20 s at most)")           \

@@ -48,7 +48,7 @@ static bool read_options(const struct cli_args *a, struct arena *arena, struct t
            cli_count(a, CLI_SEED, 1, &o->seed, d) && cli_share(a, CLI_DISTANCE, &o->distance, d) &&
            cli_share(a, CLI_AUDIT_CUTS, &o->audit_cuts, d) &&
            cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
-           cli_seconds(a, CLI_TIME, &o->time_s, d);
+           cli_seconds(a, CLI_TIME, &o->time_s, d) && cli_seconds(a, CLI_ROUNDS_TIME, &o->rounds_s, d);
 }
 
 static json_t *ns_json(double ns)
@@ -376,6 +376,7 @@ const struct cli_command cli_tune = {
               CLI_TAKES(HEURISTIC),
               CLI_TAKES(EVALUATIONS),
               CLI_TAKES(TIME),
+              CLI_TAKES(ROUNDS_TIME),
               CLI_TAKES(NO_BOUND),
               CLI_TAKES(NO_PRIOR),
               CLI_TAKES(DISTANCE),

@@ -23,10 +23,11 @@ static bool refuse_others(const struct cli_args *a, struct diag *d)
                                           CLI_TEXT_LIMIT, CLI_ALLOW_NONFINITE,  CLI_LAUNCH,    CLI_LEARN_FROM,
                                           CLI_INPUT,      CLI_OUTPUT_REFERENCE, CLI_TOLERANCE, CLI_BASELINE,
                                           CLI_ALLOW},
-                              of_runs[] = {CLI_RUNNERS, CLI_TIMEOUT};
+                              of_runs[] = {CLI_RUNNERS, CLI_TIMEOUT, CLI_ROUNDS_TIME};
     return cli_refuse(a, others, sizeof others / sizeof others[0], "does not apply to --space", d) &&
            (!cli_given(a, CLI_RECORDED) ||
-            cli_refuse(a, of_runs, 2, "does not apply to --recorded: the command is not run", d));
+            cli_refuse(a, of_runs, sizeof of_runs / sizeof of_runs[0],
+                       "does not apply to --recorded: the command is not run", d));
 }
 
 static bool read_options(const struct cli_args *a, struct tune_command_options *o, struct diag *d)
@@ -49,6 +50,7 @@ static bool read_options(const struct cli_args *a, struct tune_command_options *
     bool ok = (o->command || o->recorded) && refuse_others(a, d) && cli_count(a, CLI_SEED, 1, &o->seed, d) &&
               cli_positive(a, CLI_EVALUATIONS, otherwise, &o->evaluations, d) &&
               cli_positive(a, CLI_RUNNERS, 1, &runners, d) && cli_seconds(a, CLI_TIME, &o->time_s, d) &&
+              cli_seconds(a, CLI_ROUNDS_TIME, &o->rounds_s, d) &&
               cli_seconds(a, CLI_TIMEOUT, &o->timeout_s, d);
     if (!cli_given(a, CLI_TIMEOUT)) o->timeout_s = LIMIT_TIMEOUT_S;
     o->runners = (unsigned)runners;

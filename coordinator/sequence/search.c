@@ -148,12 +148,12 @@ uint64_t sequence_share(uint64_t evaluations, double share)
     return evaluations && !n ? 1 : n;
 }
 
-/* Seconds of the final rounds of one part of a sequence: together they take as long as those of one kernel.
- */
+/* Seconds of the final rounds of one part of a sequence: together they take as long as those of one kernel,
+ * or what the user says. */
 static double rounds_of(const struct tune_options *o, unsigned n_parts)
 {
-    double all = LIMIT_ROUNDS_SHARE * o->time_s;
-    return (all > LIMIT_ROUNDS_S ? all : LIMIT_ROUNDS_S) / n_parts;
+    double all = o->rounds_s > 0 ? o->rounds_s : LIMIT_ROUNDS_SHARE * o->time_s;
+    return (o->rounds_s > 0 || all > LIMIT_ROUNDS_S ? all : LIMIT_ROUNDS_S) / n_parts;
 }
 
 /* Searches a program up to `share` of the whole budget; last: with its final rounds, as one of so many parts.
@@ -164,7 +164,7 @@ static bool search(struct sequence_search *s, unsigned program, double share, un
     struct sequence_found *f = &s->found[program];
     if (!o.quiet) fprintf(stderr, "part %s: %.0f %% of the budget\n", o.path, 100 * share);
     o.evaluations = sequence_share(o.evaluations, share);
-    if (last && !(o.rounds_s > 0)) o.rounds_s = rounds_of(&o, last);
+    if (last) o.rounds_s = rounds_of(&o, last);
     o.time_s *= share;
     o.resume = f->known || (o.resume && has_run(s->store, o.text, d));
     struct tune *t = stop_requested(o.stop_fd) ? NULL : tune_new(&o, d);

@@ -131,15 +131,16 @@ Test(campaign, check_refuses_what_tune_would_refuse, .timeout = 300)
     }
 }
 
-/* Two searches; then both are skipped; then one goes on with a larger budget. */
+/* Two searches; then both are skipped; then one goes on with a larger budget. With other parameters they are
+ * other searches. */
 Test(campaign, a_search_is_run_once, .timeout = 300)
 {
     struct campaign_test t;
     json_t *o;
     char *err;
     setenv("THRESH_DEVICES", "/nonexistent", 1);
-    campaign_test_begin(&t,
-                        "device: cpu\nkernels: [{file: k.lift, sizes: {N: [64, 128]}, evaluations: 2}]\n");
+    campaign_test_begin(&t, "device: cpu\nparam: max_unroll=64\n"
+                            "kernels: [{file: k.lift, sizes: {N: [64, 128]}, evaluations: 2}]\n");
     cr_expect_eq(campaign_test_verb(&t, "status", &o, NULL), CLI_OK);
     cr_expect_str_eq(campaign_test_text(o, 0, "state"), "pending");
     json_decref(o);
@@ -162,7 +163,8 @@ Test(campaign, a_search_is_run_once, .timeout = 300)
     struct campaign_test_counts again = campaign_test_count(&t);
     cr_expect(again.rows == before.rows && again.runs == 2);
     campaign_test_write(&t, "c.yaml",
-                        "device: cpu\nkernels:\n  - {file: k.lift, sizes: {N: 64}, evaluations: 3}\n"
+                        "device: cpu\nparam: [max_unroll=64]\nkernels:\n"
+                        "  - {file: k.lift, sizes: {N: 64}, evaluations: 3}\n"
                         "  - {file: k.lift, sizes: {N: 128}, evaluations: 2}\n");
     cr_assert_eq(campaign_test_verb(&t, "run", &o, &err), CLI_OK, "%s", err);
     cr_expect(strstr(err, "resumed after 2 evaluations"), "%s", err);
@@ -171,6 +173,11 @@ Test(campaign, a_search_is_run_once, .timeout = 300)
     cr_expect_eq(campaign_test_number(o, 1, "evaluations"), 2);
     json_decref(o);
     cr_expect_eq(campaign_test_count(&t).runs, 2);
+    campaign_test_write(&t, "c.yaml",
+                        "device: cpu\nkernels: [{file: k.lift, sizes: {N: 64}, evaluations: 2}]\n");
+    cr_expect_eq(campaign_test_verb(&t, "status", &o, NULL), CLI_OK);
+    cr_expect_str_eq(campaign_test_text(o, 0, "state"), "pending");
+    json_decref(o);
     campaign_test_end(&t);
 }
 

@@ -5,7 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "coordinator/campaign/progress.h"
 #include "coordinator/campaign/sizes.h"
+#include "coordinator/tune.h"
+#include "core/backbone/parameter.h"
+#include "core/base/strbuf.h"
 #include "tests/campaign/fixture.h"
 
 /* ---- good files ---- */
@@ -109,6 +113,35 @@ Test(campaign, keys_of_kernels_replace_those_of_the_campaign)
     campaign_test_end(&t);
 }
 
+static void campaign_test_parameters(const struct campaign_search *s, const char *expected)
+{
+    struct strbuf text = {0};
+    const struct bb_options o = campaign_tune_options(s).lowering;
+    bb_print_parameters(&o, "", &text);
+    cr_expect_str_eq(text.text ? text.text : "", expected, "search %u", s->number);
+    strbuf_free(&text);
+}
+
+/* Searches that differ in what is allowed are different ones. */
+Test(campaign, parameters_and_what_is_allowed)
+{
+    struct campaign_test t;
+    struct campaign *c = campaign_test_read(&t, "allow: tf32\n"
+                                                "param: [max_unroll=256]\n"
+                                                "kernels:\n"
+                                                "  - file: k.lift\n"
+                                                "  - {file: k.lift, allow: []}\n"
+                                                "  - {file: k.lift, param: []}\n"
+                                                "  - {file: k.lift, param: [], allow: []}\n");
+    cr_assert_eq(c->n_searches, 4);
+    campaign_test_parameters(&c->searches[0], "max_unroll=256,tf32=1");
+    campaign_test_parameters(&c->searches[1], "max_unroll=256");
+    campaign_test_parameters(&c->searches[2], "tf32=1");
+    campaign_test_parameters(&c->searches[3], "");
+    campaign_free(c);
+    campaign_test_end(&t);
+}
+
 /* Names of files: beside the campaign file unless they say otherwise. Without any budget there is the usual
  * one. */
 Test(campaign, files_are_named_after_the_campaign)
@@ -190,12 +223,13 @@ Test(campaign, aliases_repeat_nodes)
 
 #define CAMPAIGN_TEST_KERNELS "kernels: [{file: k.lift, sizes: {N: 4}}]\n"
 #define CAMPAIGN_TEST_KEYS                                                                                   \
-    "name, store, report, header, seed, seeds, device, heuristic, order, pins, learn-from, baseline, "       \
+    "name, store, report, header, seed, seeds, device, heuristic, order, pins, param, allow, learn-from, "   \
+    "baseline, "                                                                                             \
     "inputs, "                                                                                               \
     "output-reference, tolerance, evaluations, time, until, listen, keys, page, launcher, kernels"
 #define CAMPAIGN_TEST_KERNEL_KEYS                                                                            \
-    "file, name, sizes, device, heuristic, order, pins, learn-from, baseline, inputs, output-reference, "    \
-    "tolerance, evaluations, time, until"
+    "file, name, sizes, device, heuristic, order, pins, param, allow, learn-from, baseline, inputs, "        \
+    "output-reference, tolerance, evaluations, time, until"
 
 static const struct {
     const char *yaml, *messages[3]; /* behind "FILE:"; # is the folder */
@@ -279,6 +313,11 @@ static const struct {
     {CAMPAIGN_TEST_KERNELS "page: 65536\n", {"2:7: page is '65536'; write a port (0 to 65535) or none"}},
     {CAMPAIGN_TEST_KERNELS "learn-from: {a: b}\n", {"2:13: learn-from is a map; it must be a text"}},
     {CAMPAIGN_TEST_KERNELS "baseline: {a: b}\n", {"2:11: baseline is a map; it must be a text"}},
+    {CAMPAIGN_TEST_KERNELS "param: max_unrol=4\n",
+     {"2:8: param: the space of Lift programs has no parameter 'max_unrol'; parameters: max_unroll, "
+      "max_private, "
+      "max_parts, max_staged, global_from, max_temporary, tf32"}},
+    {CAMPAIGN_TEST_KERNELS "allow: [tf32, fp8]\n", {"2:8: allow: 'fp8' cannot be allowed; possible: tf32"}},
     {CAMPAIGN_TEST_KERNELS "inputs: x.npy\n",
      {"2:9: inputs must be a map from inputs to files, such as {x: x.npy}"}},
     {CAMPAIGN_TEST_KERNELS "inputs: {x: [a]}\n", {"2:13: a file of inputs is a list; it must be a text"}},

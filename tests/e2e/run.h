@@ -11,6 +11,9 @@ struct e2e_run {
 
 enum { E2E_MOST_ARGS = 24 };
 
+/* Options of a search that a test compares by what it finds, not by its times: three final rounds. */
+#define E2E_FEW_ROUNDS "--rounds-time", "0.5"
+
 /* Runs `thresh COMMAND ARGS...`, or `thresh ARGS...` if command is NULL; args end with NULL. Environment and
  * limits are the caller's. */
 struct e2e_run e2e_run(const struct cli_command *command, const char *const *args);

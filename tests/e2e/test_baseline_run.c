@@ -27,9 +27,10 @@ Test(baseline_run, is_compared_in_table_store_and_explain, .timeout = 120)
              "__kernel void zero(__global const float *A, __global const float *B, __global float *C)\n"
              "{ C[get_global_id(0)] = 0; }\n");
     snprintf(option, sizeof option, "%s:zero,global=M*N", wrong);
-    struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/matmul.lift", "--size", "M=16,N=16,K=16",
-                               "--baseline", MATMUL_CL ",local=8,8,option=-DTILE=8", "--baseline", option,
-                               "--evaluations", "1", "--out", folder, "--store", store, "--json", "--quiet");
+    struct e2e_run r =
+        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/matmul.lift", "--size", "M=16,N=16,K=16",
+                "--baseline", MATMUL_CL ",local=8,8,option=-DTILE=8", "--baseline", option, "--evaluations",
+                "1", "--out", folder, "--store", store, "--json", "--quiet");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     json_t *o = json_loads(r.out, 0, NULL), *list = json_object_get(o, "baselines"),
            *good = json_array_get(list, 0), *bad = json_array_get(list, 1);
@@ -63,14 +64,16 @@ Test(baseline_run, what_is_refused, .timeout = 60)
     e2e_folder(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         /* The program has no size K: the kernel does not build. */
-        struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/batched_gemv.lift", "--size",
-                                   "P=8,M=8,N=8", "--baseline", cases[i][0], "--out", folder, "--quiet");
+        struct e2e_run r =
+            E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/batched_gemv.lift", "--size",
+                    "P=8,M=8,N=8", "--baseline", cases[i][0], "--out", folder, "--quiet");
         cr_expect_eq(r.status, CLI_USAGE, "%s", r.err);
         cr_expect(strstr(r.err, cases[i][1]), "%s", r.err);
         e2e_run_free(&r);
     }
-    struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/matmul.lift", "--size", "M=16,N=16,K=16",
-                               "--baseline", MATMUL_CL, "--listen", "ipc://nowhere", "--out", folder);
+    struct e2e_run r =
+        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/matmul.lift", "--size", "M=16,N=16,K=16",
+                "--baseline", MATMUL_CL, "--listen", "ipc://nowhere", "--out", folder);
     cr_expect_eq(r.status, CLI_USAGE, "%s", r.err);
     cr_expect(strstr(r.err, "agents of other processes: they accept no OpenCL text"), "%s", r.err);
     e2e_run_free(&r);

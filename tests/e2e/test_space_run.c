@@ -77,6 +77,19 @@ Test(space_run, verbose_lines_tell_the_decisions, .timeout = 120)
     space_run_remove(&s);
 }
 
+/* Final rounds end after their time, but three are made. */
+Test(space_run, final_rounds_have_a_time, .timeout = 120)
+{
+    static const char *const times[] = {"60", "0.001"}, *const rounds[] = {"\"rounds\": 11", "\"rounds\": 3"};
+    for (size_t i = 0; i < 2; i++) {
+        char *out =
+            space_run_output(E2E_RUN(&cli_tune, "--space", TRANSPOSE, "--command", "echo {tile_rows}",
+                                     "--evaluations", "3", "--rounds-time", times[i], "--quiet", "--json"));
+        cr_expect(strstr(out, rounds[i]), "%s", out);
+        free(out);
+    }
+}
+
 /* Exports have the decisions: an object in JSON lines, columns in CSV. */
 Test(space_run, exports_tell_the_decisions, .timeout = 120)
 {
