@@ -3,7 +3,7 @@
  *
  *     size(m.0)=2  size(m.1)=32  size(m.2)=8   groups of one work-item: 256 rows, eight of them at once,
  *     size(n.0)=16 size(n.1)=2  size(n.2)=16   times a strip of two vectors of 16: 8 x 32 sums in registers
- *     size(k.1)=4                              four steps of the inner loop are unrolled
+ *     size(k.1)=2                              two steps of the inner loop are unrolled
  *     staged(B)=YES                            32 columns of B are copied before the loop over the rows:
  *     outside(n)=1  outside(k)=0               one strip, all steps
  *
