@@ -11,8 +11,9 @@ struct e2e_run {
 
 enum { E2E_MOST_ARGS = 24 };
 
-/* Options of a search that a test compares by what it finds, not by its times: three final rounds. */
-#define E2E_FEW_ROUNDS "--rounds-time", "0.5"
+/* Options of a search whose times and whose quality a test does not look at: few final rounds, and an eighth
+ * of the rollouts, which take most of the time under the sanitizers. */
+#define E2E_QUICK "--rounds-time", "0.5", "--heuristic", "tag:draws=4,generations=2,redraws=1"
 
 /* Runs `thresh COMMAND ARGS...`, or `thresh ARGS...` if command is NULL; args end with NULL. Environment and
  * limits are the caller's. */

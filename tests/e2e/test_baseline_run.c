@@ -28,7 +28,7 @@ Test(baseline_run, is_compared_in_table_store_and_explain, .timeout = 120)
              "{ C[get_global_id(0)] = 0; }\n");
     snprintf(option, sizeof option, "%s:zero,global=M*N", wrong);
     struct e2e_run r =
-        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/matmul.lift", "--size", "M=16,N=16,K=16",
+        E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/matmul.lift", "--size", "M=16,N=16,K=16",
                 "--baseline", MATMUL_CL ",local=8,8,option=-DTILE=8", "--baseline", option, "--evaluations",
                 "1", "--out", folder, "--store", store, "--json", "--quiet");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
@@ -64,15 +64,14 @@ Test(baseline_run, what_is_refused, .timeout = 60)
     e2e_folder(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         /* The program has no size K: the kernel does not build. */
-        struct e2e_run r =
-            E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/batched_gemv.lift", "--size",
-                    "P=8,M=8,N=8", "--baseline", cases[i][0], "--out", folder, "--quiet");
+        struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/batched_gemv.lift", "--size",
+                                   "P=8,M=8,N=8", "--baseline", cases[i][0], "--out", folder, "--quiet");
         cr_expect_eq(r.status, CLI_USAGE, "%s", r.err);
         cr_expect(strstr(r.err, cases[i][1]), "%s", r.err);
         e2e_run_free(&r);
     }
     struct e2e_run r =
-        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/matmul.lift", "--size", "M=16,N=16,K=16",
+        E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/matmul.lift", "--size", "M=16,N=16,K=16",
                 "--baseline", MATMUL_CL, "--listen", "ipc://nowhere", "--out", folder);
     cr_expect_eq(r.status, CLI_USAGE, "%s", r.err);
     cr_expect(strstr(r.err, "agents of other processes: they accept no OpenCL text"), "%s", r.err);

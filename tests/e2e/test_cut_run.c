@@ -75,7 +75,7 @@ Test(cut_run, scans_read_in_another_order_are_kernels, .timeout = 600)
           "output map(fun r -> pad(1, 0, clamp, tail(scan(add, sum(r), r))), A)\n",
           file);
     fclose(file);
-    json_t *o = cut_json(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, path, "--size", "M=16,N=8", "--evaluations", "4",
+    json_t *o = cut_json(E2E_RUN(&cli_tune, E2E_QUICK, path, "--size", "M=16,N=8", "--evaluations", "4",
                                  "--out", f.path, "--store", f.store, "--quiet", "--json"),
                          CLI_OK);
     cr_expect_eq(cut_integer(o, "kernels"), 2);
@@ -91,8 +91,8 @@ Test(cut_run, atax_is_two_kernels_that_are_verified_as_a_whole, .timeout = 600)
     char command[256];
     cut_open(&f);
     json_t *o =
-        cut_json(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, ATAX, "--size", "M=48,N=32", "--cut", "y",
-                         "--evaluations", "4", "--out", f.path, "--store", f.store, "--quiet", "--json"),
+        cut_json(E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=48,N=32", "--cut", "y", "--evaluations",
+                         "4", "--out", f.path, "--store", f.store, "--quiet", "--json"),
                  CLI_OK);
     cr_expect_eq(cut_integer(o, "kernels"), 2);
     cr_expect_eq(cut_integer(o, "not_finite"), 0);
@@ -105,8 +105,8 @@ Test(cut_run, atax_is_two_kernels_that_are_verified_as_a_whole, .timeout = 600)
              ">/dev/null",
              f.path);
     cr_expect_eq(system(command), 0);
-    cut_expect(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, ATAX, "--size", "M=48,N=32", "--cut", "y", "--evaluations",
-                       "4", "--out", f.path, "--store", f.store, "--resume", "--quiet"),
+    cut_expect(E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=48,N=32", "--cut", "y", "--evaluations", "4",
+                       "--out", f.path, "--store", f.store, "--resume", "--quiet"),
                CLI_OK, "");
     snprintf(command, sizeof command, "sed -i 's/\"cut\": \"y\"/\"cut\": \"\"/' %s", f.best);
     cr_assert_eq(system(command), 0);
@@ -118,7 +118,7 @@ Test(cut_run, auto_tries_one_kernel_and_the_sequence, .timeout = 600)
 {
     struct cut_folder f;
     cut_open(&f);
-    struct e2e_run r = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/matmul_chain.lift", "--size",
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/matmul_chain.lift", "--size",
                                "M=32,N=32,K=32,L=32", "--evaluations", "4", "--out", f.path);
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
     cr_expect(strstr(r.err, "variant 1 of 2: one kernel"), "%s", r.err);
@@ -133,13 +133,13 @@ Test(cut_run, outputs_of_different_dimensions_and_time_steps, .timeout = 600)
 {
     struct cut_folder f;
     cut_open(&f);
-    json_t *o = cut_json(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/covariance.lift", "--size",
-                                 "M=16,N=8", "--cut", "none", "--evaluations", "2", "--out", f.path,
-                                 "--quiet", "--json"),
-                         CLI_OK);
+    json_t *o =
+        cut_json(E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/covariance.lift", "--size", "M=16,N=8",
+                         "--cut", "none", "--evaluations", "2", "--out", f.path, "--quiet", "--json"),
+                 CLI_OK);
     cr_expect_eq(cut_integer(o, "kernels"), 2);
     json_decref(o);
-    o = cut_json(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/stencil_steps.lift", "--size",
+    o = cut_json(E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/stencil_steps.lift", "--size",
                          "H=16,W=16", "--cut", "all", "--evaluations", "1", "--out", f.path, "--quiet",
                          "--json"),
                  CLI_OK);
@@ -151,17 +151,17 @@ Test(cut_run, outputs_of_different_dimensions_and_time_steps, .timeout = 600)
 
 Test(cut_run, bad_names_and_options_are_refused, .timeout = 60)
 {
-    cut_expect(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, ATAX, "--size", "M=16,N=16", "--cut", "z"), CLI_USAGE,
+    cut_expect(E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=16,N=16", "--cut", "z"), CLI_USAGE,
                "the program has no cut 'z'; its cuts are y");
-    cut_expect(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/softmax.lift", "--size", "M=16,N=16",
+    cut_expect(E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/softmax.lift", "--size", "M=16,N=16",
                        "--cut", "s"),
                CLI_USAGE, "softmax.lift:4:27: error: the program cannot be cut at 's'");
-    cut_expect(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, ATAX, "--size", "M=16,N=16", "--cut", "y", "--listen",
-                       "ipc:///tmp/no"),
-               CLI_USAGE, "--listen applies to one kernel");
-    cut_expect(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, ATAX, "--size", "M=16,N=16", "--cut", "y", "--input",
-                       "z=/dev/null"),
-               CLI_USAGE, "the program has no input 'z'");
+    cut_expect(
+        E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=16,N=16", "--cut", "y", "--listen", "ipc:///tmp/no"),
+        CLI_USAGE, "--listen applies to one kernel");
+    cut_expect(
+        E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=16,N=16", "--cut", "y", "--input", "z=/dev/null"),
+        CLI_USAGE, "the program has no input 'z'");
     cut_expect(E2E_RUN(&cli_lift, "cut", ATAX, "--size", "M=16,N=16", "--at", "x"), CLI_USAGE,
                "the program has no cut 'x'");
 }

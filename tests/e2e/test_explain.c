@@ -37,7 +37,7 @@ static void explain_search(struct explain_campaign *c)
     snprintf(c->best, sizeof c->best, "%s/best.json", c->folder);
     explain_describe(c);
     struct e2e_run r =
-        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/matmul.lift", "--size", "M=8,N=8,K=8",
+        E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/matmul.lift", "--size", "M=8,N=8,K=8",
                 "--evaluations", "8", "--store", c->store, "--out", c->folder, "--quiet");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
@@ -384,7 +384,7 @@ Test(explain, what_a_search_of_a_space_learnt, .timeout = 200)
     json_t *v;
     e2e_folder(folder);
     snprintf(store, sizeof store, "%s/runs.db", folder);
-    free(explain_output(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "--space", "experiments/spaces/transpose.space",
+    free(explain_output(E2E_RUN(&cli_tune, E2E_QUICK, "--space", "experiments/spaces/transpose.space",
                                 "--command", "echo {tile_rows}", "--evaluations", "60", "--store", store,
                                 "--quiet")));
     json_t *learnt = explain_json(E2E_RUN(&cli_explain, store, "--learnt", "--json"));

@@ -22,7 +22,7 @@ static struct export_bench export_open_pinned(const char *pin)
     struct export_bench b;
     e2e_folder(b.folder);
     snprintf(b.store, sizeof b.store, "%s/mm.db", b.folder);
-    struct e2e_run r = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/matmul.lift", "--size",
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/matmul.lift", "--size",
                                "M=16,N=8,K=16", "--evaluations", "3", "--text-limit", "10000", "--store",
                                b.store, "--out", b.folder, "--quiet", "--pin", pin);
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);

@@ -11,8 +11,8 @@ static void host_check(const char *program, const char *pin)
 {
     char folder[32], command[256], line[160] = "";
     e2e_folder(folder);
-    struct e2e_run r = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, program, "--size", "N=64", "--evaluations", "2",
-                               "--out", folder, "--quiet", pin ? "--pin" : NULL, pin);
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, program, "--size", "N=64", "--evaluations", "2", "--out",
+                               folder, "--quiet", pin ? "--pin" : NULL, pin);
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
     snprintf(command, sizeof command,

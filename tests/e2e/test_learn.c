@@ -58,18 +58,17 @@ static struct learn_rows_seen learn_run_rows(const char *path)
 Test(learn_run, a_search_begins_with_what_another_size_found, .timeout = 300)
 {
     struct learn_run r = learn_run_begin("");
-    struct e2e_run from = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, r.kernel, "--size", "N=32", "--evaluations", "6",
+    struct e2e_run from = E2E_RUN(&cli_tune, E2E_QUICK, r.kernel, "--size", "N=32", "--evaluations", "6",
                                   "--device", "cpu", "--store", r.from, "--out", r.out, "--quiet");
     cr_assert_eq(from.status, CLI_OK, "%s", from.err);
-    struct e2e_run to = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, r.kernel, "--size", "N=64", "--evaluations", "3",
+    struct e2e_run to = E2E_RUN(&cli_tune, E2E_QUICK, r.kernel, "--size", "N=64", "--evaluations", "3",
                                 "--device", "cpu", "--store", r.to, "--out", r.out, "--learn-from", r.from);
     cr_assert_eq(to.status, CLI_OK, "%s", to.err);
     cr_expect(strstr(to.err, "learned 1: from N=32 on "), "%s", to.err);
     struct learn_rows_seen first = learn_run_rows(r.to);
     cr_expect(first.learned > 0 && first.labelled, "%u", first.learned);
-    struct e2e_run again =
-        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, r.kernel, "--size", "N=64", "--evaluations", "5", "--device",
-                "cpu", "--store", r.to, "--out", r.out, "--resume", "--quiet");
+    struct e2e_run again = E2E_RUN(&cli_tune, E2E_QUICK, r.kernel, "--size", "N=64", "--evaluations", "5",
+                                   "--device", "cpu", "--store", r.to, "--out", r.out, "--resume", "--quiet");
     cr_expect_eq(again.status, CLI_OK, "%s", again.err);
     struct learn_rows_seen second = learn_run_rows(r.to);
     cr_expect_eq(second.learned, first.learned, "what was learned is taken up from the run");
@@ -86,16 +85,15 @@ Test(learn_run, stores_without_use_are_named_and_unreadable_ones_refused, .timeo
     campaign_test_write(&r.at, "no.db", "this is no store\n");
     char broken[48];
     snprintf(broken, sizeof broken, "%s/no.db", r.at.folder);
-    struct e2e_run none = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, r.kernel, "--size", "N=64", "--evaluations", "1",
+    struct e2e_run none = E2E_RUN(&cli_tune, E2E_QUICK, r.kernel, "--size", "N=64", "--evaluations", "1",
                                   "--device", "cpu", "--store", r.to, "--learn-from", r.to, "--out", r.out);
     cr_expect_eq(none.status, CLI_OK, "%s", none.err);
     cr_expect(strstr(none.err, "nothing to learn with --learn-from: the stores have no valid implementation"),
               "%s", none.err);
-    struct e2e_run bad[] = {
-        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, r.kernel, "--size", "N=64", "--learn-from", broken),
-        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, r.kernel, "--size", "N=64", "--learn-from", r.from),
-        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "--space", "spacedsl/spaces/queens.space", "--command", "x",
-                "--learn-from", r.to)};
+    struct e2e_run bad[] = {E2E_RUN(&cli_tune, E2E_QUICK, r.kernel, "--size", "N=64", "--learn-from", broken),
+                            E2E_RUN(&cli_tune, E2E_QUICK, r.kernel, "--size", "N=64", "--learn-from", r.from),
+                            E2E_RUN(&cli_tune, E2E_QUICK, "--space", "spacedsl/spaces/queens.space",
+                                    "--command", "x", "--learn-from", r.to)};
     static const char *const messages[] = {"no.db: not a thresh store", "from.db' does not exist",
                                            "--learn-from does not apply to --space"};
     for (size_t i = 0; i < 3; i++) {

@@ -33,8 +33,8 @@ Test(nonfinite, ends_with_1_unless_it_is_allowed, .timeout = 300)
     e2e_file(path, nonfinite_text);
     e2e_folder(folder);
     snprintf(best, sizeof best, "%s/best.json", folder);
-    struct e2e_run tune = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, path, "--size", "N=64", "--evaluations", "2",
-                                  "--out", folder, "--quiet", "--json");
+    struct e2e_run tune = E2E_RUN(&cli_tune, E2E_QUICK, path, "--size", "N=64", "--evaluations", "2", "--out",
+                                  folder, "--quiet", "--json");
     nonfinite_expect(&tune, CLI_FAILED, "error");
     cr_expect_eq(access(best, R_OK), 0, "the result is written all the same");
     struct e2e_run replay = E2E_RUN(&cli_replay, best, "--json"),

@@ -15,7 +15,7 @@ static void replay_search(char folder[32], char best[64])
 {
     e2e_folder(folder);
     snprintf(best, 64, "%s/best.json", folder);
-    struct e2e_run r = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/axpy.lift", "--size", "N=4096",
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/axpy.lift", "--size", "N=4096",
                                "--evaluations", "4", "--out", folder, "--quiet");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
@@ -89,8 +89,7 @@ Test(replay, runs_know_what_was_allowed, .timeout = 120)
     e2e_folder(folder);
     snprintf(best, sizeof best, "%s/best.json", folder);
     snprintf(store, sizeof store, "%s/runs.db", folder);
-    struct e2e_run r =
-        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, REPLAY_ALLOWED, "--evaluations", "2", "--allow", "tf32");
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, REPLAY_ALLOWED, "--evaluations", "2", "--allow", "tf32");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
     const char *const files[] = {best, store};
@@ -102,11 +101,10 @@ Test(replay, runs_know_what_was_allowed, .timeout = 120)
     r = E2E_RUN(&cli_explain, store, "--best", "--param", "tf32=0");
     cr_expect(r.status == CLI_USAGE && strstr(r.err, "or --allow"), "%d: %s", r.status, r.err);
     e2e_run_free(&r);
-    r = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, REPLAY_ALLOWED, "--evaluations", "3", "--resume");
+    r = E2E_RUN(&cli_tune, E2E_QUICK, REPLAY_ALLOWED, "--evaluations", "3", "--resume");
     cr_expect(r.status == CLI_USAGE && strstr(r.err, "cannot resume"), "%d: %s", r.status, r.err);
     e2e_run_free(&r);
-    r = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, REPLAY_ALLOWED, "--evaluations", "3", "--resume", "--allow",
-                "tf32");
+    r = E2E_RUN(&cli_tune, E2E_QUICK, REPLAY_ALLOWED, "--evaluations", "3", "--resume", "--allow", "tf32");
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
     replay_remove(folder);
@@ -119,7 +117,7 @@ Test(replay, runs_with_parameters_are_opened_with_them, .timeout = 120)
     e2e_folder(folder);
     snprintf(best, sizeof best, "%s/best.json", folder);
     snprintf(store, sizeof store, "%s/runs.db", folder);
-    struct e2e_run r = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "experiments/kernels/axpy.lift", "--size", "N=4096",
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/axpy.lift", "--size", "N=4096",
                                "--evaluations", "2", "--param", "max_unroll=8", "--pin", "size(n.1)=1|2",
                                "--out", folder, "--store", store, "--quiet");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);

@@ -51,15 +51,15 @@ Test(user_data, results_know_their_data, .timeout = 120)
 {
     struct user_data u;
     user_data_open(&u);
-    struct e2e_run r = E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, AXPY, "--size", "N=16", "--input", u.x,
-                               "--evaluations", "1", "--out", u.folder, "--store", u.store, "--quiet");
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, AXPY, "--size", "N=16", "--input", u.x, "--evaluations",
+                               "1", "--out", u.folder, "--store", u.store, "--quiet");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
     struct e2e_run without = E2E_RUN(&cli_replay, u.best, "--launches", "20");
     cr_expect(strstr(without.out, "note: the recorded time was measured on other data: --input x="), "%s",
               without.out);
     e2e_run_free(&without);
-    user_data_expect(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, AXPY, "--size", "N=16", "--evaluations", "2", "--out",
+    user_data_expect(E2E_RUN(&cli_tune, E2E_QUICK, AXPY, "--size", "N=16", "--evaluations", "2", "--out",
                              u.folder, "--store", u.store, "--resume", "--quiet"),
                      CLI_USAGE, "input=x=x.npy");
     user_data_close(&u);
@@ -74,9 +74,8 @@ Test(user_data, agents_read_the_files, .timeout = 120)
     snprintf(endpoint, sizeof endpoint, "ipc://%s/socket", u.folder);
     struct e2e_process agent = e2e_start(
         &cli_agent, (const char *const[]){"--connect", endpoint, "--device", "cpu", "--quiet", NULL});
-    struct e2e_run r =
-        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, AXPY, "--size", "N=16", "--input", u.x, "--evaluations", "1",
-                "--out", u.folder, "--listen", endpoint, "--quiet", "--json");
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, AXPY, "--size", "N=16", "--input", u.x, "--evaluations",
+                               "1", "--out", u.folder, "--listen", endpoint, "--quiet", "--json");
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
     cr_expect(strstr(r.out, "\"ok\": 1"), "%s", r.out);
     struct e2e_run ended = e2e_finish(&agent);
@@ -91,7 +90,7 @@ Test(user_data, what_is_refused)
     struct user_data u;
     user_data_open(&u);
 #define TUNE(...)                                                                                            \
-    E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, AXPY, "--size", "N=16", "--out", u.folder, "--quiet", __VA_ARGS__)
+    E2E_RUN(&cli_tune, E2E_QUICK, AXPY, "--size", "N=16", "--out", u.folder, "--quiet", __VA_ARGS__)
     user_data_expect(TUNE("--tolerance", "-1e-3"), CLI_USAGE, "--tolerance: -1e-3 is negative");
     user_data_expect(TUNE("--tolerance", "much"), CLI_USAGE, "--tolerance: 'much' is not a number");
     user_data_expect(TUNE("--tolerance", "nan"), CLI_USAGE, "--tolerance: 'nan' is not a number");
@@ -105,11 +104,11 @@ Test(user_data, what_is_refused)
                      "--input does not apply with --recorded");
 #undef TUNE
     user_data_expect(
-        E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, AXPY, "--size", "N=17", "--out", u.folder, "--input", u.x),
-        CLI_USAGE, "x.npy has float32, shape (16,); the input x is [float]N: expected float32, shape (17,)");
+        E2E_RUN(&cli_tune, E2E_QUICK, AXPY, "--size", "N=17", "--out", u.folder, "--input", u.x), CLI_USAGE,
+        "x.npy has float32, shape (16,); the input x is [float]N: expected float32, shape (17,)");
     user_data_expect(E2E_RUN(&cli_verify, AXPY, "--size", "N=17", "--out", u.folder, "--input", u.x),
                      CLI_USAGE, "expected float32, shape (17,)");
-    user_data_expect(E2E_RUN(&cli_tune, E2E_FEW_ROUNDS, "--space", "x.space", "--command", "true", "--input",
+    user_data_expect(E2E_RUN(&cli_tune, E2E_QUICK, "--space", "x.space", "--command", "true", "--input",
                              "x=x.npy", "--quiet"),
                      CLI_USAGE, "--input does not apply to --space");
     user_data_close(&u);
