@@ -294,7 +294,7 @@ static bool is_same(const struct campaign_search *a, const struct campaign_searc
         return false;
     for (unsigned i = 0; i < s->n_pins; i++)
         if (strcmp(s->pins[i], t->pins[i]) != 0) return false;
-    return same_parameters(s, t) && same_data(s, t) && campaign_sizes_equal(a->sizes, b->sizes);
+    return campaign_sizes_equal(a->sizes, b->sizes) && same_parameters(s, t) && same_data(s, t);
 }
 
 static bool add_search(struct campaign *c, const struct campaign_search *search, struct diag *d)

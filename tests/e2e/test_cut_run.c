@@ -151,17 +151,14 @@ Test(cut_run, outputs_of_different_dimensions_and_time_steps, .timeout = 600)
 
 Test(cut_run, bad_names_and_options_are_refused, .timeout = 60)
 {
-    cut_expect(E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=16,N=16", "--cut", "z"), CLI_USAGE,
+    cut_expect(E2E_RUN(&cli_tune, ATAX, "--size", "M=16,N=16", "--cut", "z"), CLI_USAGE,
                "the program has no cut 'z'; its cuts are y");
-    cut_expect(E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/softmax.lift", "--size", "M=16,N=16",
-                       "--cut", "s"),
+    cut_expect(E2E_RUN(&cli_tune, "experiments/kernels/softmax.lift", "--size", "M=16,N=16", "--cut", "s"),
                CLI_USAGE, "softmax.lift:4:27: error: the program cannot be cut at 's'");
-    cut_expect(
-        E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=16,N=16", "--cut", "y", "--listen", "ipc:///tmp/no"),
-        CLI_USAGE, "--listen applies to one kernel");
-    cut_expect(
-        E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=16,N=16", "--cut", "y", "--input", "z=/dev/null"),
-        CLI_USAGE, "the program has no input 'z'");
+    cut_expect(E2E_RUN(&cli_tune, ATAX, "--size", "M=16,N=16", "--cut", "y", "--listen", "ipc:///tmp/no"),
+               CLI_USAGE, "--listen applies to one kernel");
+    cut_expect(E2E_RUN(&cli_tune, ATAX, "--size", "M=16,N=16", "--cut", "y", "--input", "z=/dev/null"),
+               CLI_USAGE, "the program has no input 'z'");
     cut_expect(E2E_RUN(&cli_lift, "cut", ATAX, "--size", "M=16,N=16", "--at", "x"), CLI_USAGE,
                "the program has no cut 'x'");
 }

@@ -68,19 +68,18 @@ Test(keys_run, what_is_not_safe_is_refused_with_the_command_that_helps, .timeout
     struct keys_run f = keys_run_open();
     char server[96];
     snprintf(server, sizeof server, "%s/server.key_secret", f.keys);
-    keys_run_refused(E2E_RUN(&cli_tune, E2E_QUICK, AXPY, "--listen", "tcp://0.0.0.0:7000"),
-                     "tcp://0.0.0.0:7000", "thresh keys new");
-    keys_run_refused(E2E_RUN(&cli_tune, E2E_QUICK, AXPY, "--listen", "ipc:///tmp/x", "--keys", f.keys),
-                     "--keys", "tcp://");
-    keys_run_refused(E2E_RUN(&cli_tune, E2E_QUICK, AXPY, "--listen", "ipc://@x"), "any user can connect",
-                     "ipc://FILE");
-    keys_run_refused(E2E_RUN(&cli_tune, E2E_QUICK, AXPY, "--keys", f.keys), "--keys", "--listen");
-    keys_run_refused(E2E_RUN(&cli_tune, E2E_QUICK, AXPY, "--listen", f.endpoint, "--keys", f.top), f.top,
+    keys_run_refused(E2E_RUN(&cli_tune, AXPY, "--listen", "tcp://0.0.0.0:7000"), "tcp://0.0.0.0:7000",
+                     "thresh keys new");
+    keys_run_refused(E2E_RUN(&cli_tune, AXPY, "--listen", "ipc:///tmp/x", "--keys", f.keys), "--keys",
+                     "tcp://");
+    keys_run_refused(E2E_RUN(&cli_tune, AXPY, "--listen", "ipc://@x"), "any user can connect", "ipc://FILE");
+    keys_run_refused(E2E_RUN(&cli_tune, AXPY, "--keys", f.keys), "--keys", "--listen");
+    keys_run_refused(E2E_RUN(&cli_tune, AXPY, "--listen", f.endpoint, "--keys", f.top), f.top,
                      "thresh keys new");
     cr_assert_eq(chmod(server, 0644), 0);
     cr_assert_eq(chmod(f.secret, 0640), 0);
-    keys_run_refused(E2E_RUN(&cli_tune, E2E_QUICK, AXPY, "--listen", f.endpoint, "--keys", f.keys),
-                     "server.key_secret", "chmod 600 ");
+    keys_run_refused(E2E_RUN(&cli_tune, AXPY, "--listen", f.endpoint, "--keys", f.keys), "server.key_secret",
+                     "chmod 600 ");
     keys_run_refused(E2E_RUN(&cli_agent, "--connect", f.endpoint, "--key", f.secret), "agent.key_secret",
                      "chmod 600 ");
     keys_run_close(&f);

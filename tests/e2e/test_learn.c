@@ -90,10 +90,10 @@ Test(learn_run, stores_without_use_are_named_and_unreadable_ones_refused, .timeo
     cr_expect_eq(none.status, CLI_OK, "%s", none.err);
     cr_expect(strstr(none.err, "nothing to learn with --learn-from: the stores have no valid implementation"),
               "%s", none.err);
-    struct e2e_run bad[] = {E2E_RUN(&cli_tune, E2E_QUICK, r.kernel, "--size", "N=64", "--learn-from", broken),
-                            E2E_RUN(&cli_tune, E2E_QUICK, r.kernel, "--size", "N=64", "--learn-from", r.from),
-                            E2E_RUN(&cli_tune, E2E_QUICK, "--space", "spacedsl/spaces/queens.space",
-                                    "--command", "x", "--learn-from", r.to)};
+    struct e2e_run bad[] = {E2E_RUN(&cli_tune, r.kernel, "--size", "N=64", "--learn-from", broken),
+                            E2E_RUN(&cli_tune, r.kernel, "--size", "N=64", "--learn-from", r.from),
+                            E2E_RUN(&cli_tune, "--space", "spacedsl/spaces/queens.space", "--command", "x",
+                                    "--learn-from", r.to)};
     static const char *const messages[] = {"no.db: not a thresh store", "from.db' does not exist",
                                            "--learn-from does not apply to --space"};
     for (size_t i = 0; i < 3; i++) {

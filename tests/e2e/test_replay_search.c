@@ -35,8 +35,8 @@ static void redo_expect(const char *store, int status, const char *text)
 static void redo_space(const char *store, const char *evaluations, const char *resume)
 {
     struct e2e_run r =
-        E2E_RUN(&cli_tune, E2E_QUICK, "--space", REDO_SPACE, "--command", REDO_COMMAND, "--evaluations",
-                evaluations, "--runners", "3", "--store", store, "--pin", "unroll=1|2|4", "--quiet", resume);
+        E2E_RUN(&cli_tune, "--space", REDO_SPACE, "--command", REDO_COMMAND, "--evaluations", evaluations,
+                "--runners", "3", "--store", store, "--pin", "unroll=1|2|4", "--quiet", resume);
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
 }
