@@ -73,28 +73,47 @@ def arguments(host, text):
             yield 0.5
 
 
+class Kernel:
+    """The best kernel of a folder, its arguments filled."""
+
+    def __init__(self, folder):
+        with open(f"{folder}/best.json") as file:
+            self.best = json.load(file)
+        if "opencl" not in self.best:
+            raise RuntimeError(f"{folder}: a sequence of kernels")
+        self.text = self.best["opencl"]
+        with open(f"{folder}/host.c") as file:
+            self.values = list(arguments(file.read(), self.text))
+
+    def load(self, text, options):
+        """A call of the kernel in PTX, with options of CUDA's compiler and their numbers; None: it cannot be built so."""
+        best, cuda = self.best, ctypes.CDLL("libcuda.so.1")
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        torch.cuda.synchronize()
+        names = (ctypes.c_int * (len(options) + 1))(*options)
+        numbers = (ctypes.c_void_p * (len(options) + 1))(*options.values())
+        if cuda.cuModuleLoadDataEx(ctypes.byref(module), text, len(options), names, numbers):
+            return None
+        check(cuda.cuModuleGetFunction(ctypes.byref(function), module, best["entry"].encode()), "cuModuleGetFunction")
+        words = [ctypes.c_float(v) if isinstance(v, float) else ctypes.c_void_p(v.data_ptr()) for v in self.values]
+        pointers = (ctypes.c_void_p * len(words))(*[ctypes.cast(ctypes.byref(w), ctypes.c_void_p) for w in words])
+        local = best["local_size"]
+        if 0 in local:  # the driver chooses; here the largest power of two up to 256
+            local = [math.gcd(best["global_size"][0], 256)] + [1] * (len(local) - 1)
+        groups = [g // n for g, n in zip(best["global_size"], local)]
+
+        def call():
+            stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+            check(cuda.cuLaunchKernel(function, *groups, *local, 0, stream, pointers, None), "cuLaunchKernel")
+
+        call.keep = (self.values, words)
+        call.function = function
+        return call
+
+
 def load(folder):
-    with open(f"{folder}/best.json") as file:
-        best = json.load(file)
-    if "opencl" not in best:
-        raise RuntimeError(f"{folder}: a sequence of kernels")
-    with open(f"{folder}/host.c") as file:
-        values = list(arguments(file.read(), best["opencl"]))
-    cuda = ctypes.CDLL("libcuda.so.1")
-    module, function = ctypes.c_void_p(), ctypes.c_void_p()
-    torch.cuda.synchronize()
-    check(cuda.cuModuleLoadData(ctypes.byref(module), ptx(best["opencl"])), "cuModuleLoadData")
-    check(cuda.cuModuleGetFunction(ctypes.byref(function), module, best["entry"].encode()), "cuModuleGetFunction")
-    words = [ctypes.c_float(v) if isinstance(v, float) else ctypes.c_void_p(v.data_ptr()) for v in values]
-    pointers = (ctypes.c_void_p * len(words))(*[ctypes.cast(ctypes.byref(w), ctypes.c_void_p) for w in words])
-    local = best["local_size"]
-    if 0 in local:  # the driver chooses; here the largest power of two up to 256
-        local = [math.gcd(best["global_size"][0], 256)] + [1] * (len(local) - 1)
-    groups = [g // n for g, n in zip(best["global_size"], local)]
-
-    def call():
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        check(cuda.cuLaunchKernel(function, *groups, *local, 0, stream, pointers, None), "cuLaunchKernel")
-
-    call.keep = (values, words)
+    kernel = Kernel(folder)
+    call = kernel.load(ptx(kernel.text), {})
+    if call is None:
+        raise RuntimeError(f"{folder}: CUDA does not load the kernel")
     return call

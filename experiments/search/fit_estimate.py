@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Fits the estimate of a GPU's time to pools: writes perfmodel/estimate_fitted.c.
 
-    experiments/search/fit_estimate.py --update experiments/search/pools/*_h?00.pool.gz | clang-format >perfmodel/estimate_fitted.c
+    experiments/search/fit_estimate.py --update experiments/search/pools/*_h?00.pool.?z | clang-format >perfmodel/estimate_fitted.c
 
 An implementation's features are logarithms, the rough estimate first (perfmodel/estimate.h), and exposed latency (latency()).
 The logarithm of its time is taken as a number of its program, a weighted sum of the features, and a number from each of TREES
@@ -19,7 +19,7 @@ to the *other* pools: the rank correlation of all rows and of those within twice
 over the best of the pool. --update writes the new estimates into the pools, as the first feature of their rows.
 """
 import gzip
-import subprocess
+import lzma
 import sys
 
 import numpy as np
@@ -49,10 +49,14 @@ def all_features(rows):
     return np.column_stack([x, latency(x)])
 
 
+def open_pool(path, mode):
+    return lzma.open(path, mode) if path.endswith(".xz") else gzip.open(path, mode)
+
+
 def read(path):
     """Features and log2(times) of the timed rows of a pool, a kernel once."""
     features, times, seen, n = [], [], set(), 0
-    with gzip.open(path, "rt") as lines:
+    with open_pool(path, "rt") as lines:
         for line in lines:
             field = line.rstrip("\n").split("\t")
             if field[0] == "features":
@@ -161,15 +165,15 @@ def print_qualities(paths, pools):
 
 def update(path, b, trees):
     """Writes the estimates into a pool. What has no loop program, all of whose features are SLOWEST, stays as it is."""
-    with gzip.open(path, "rt") as file:
+    with open_pool(path, "rt") as file:
         lines = [line.split("\t") for line in file.read().split("\n")]
     n = next(int(line[1]) for line in lines if line[0] == "features")
     rows = [line for line in lines if line[0] == "row" and float(line[6]) < SLOWEST]
     for line, estimated in zip(rows, estimate(b, trees, all_features([[float(v) for v in line[5:5 + n]] for line in rows]))):
         line[5] = f"{estimated:.5g}"
     text = "\n".join("\t".join(line) for line in lines)
-    with open(path, "wb") as file:
-        subprocess.run(["gzip", "-9", "-n"], input=text.encode(), stdout=file, check=True)
+    with open_pool(path, "wt") as file:
+        file.write(text)
 
 
 def print_c(b, trees):
@@ -198,5 +202,5 @@ def main(paths, updates):
 if __name__ == "__main__":
     UPDATES = sys.argv[1:2] == ["--update"]
     if len(sys.argv) < 2 + UPDATES:
-        sys.exit("usage: fit_estimate.py [--update] POOL.pool.gz... | clang-format >perfmodel/estimate_fitted.c")
+        sys.exit("usage: fit_estimate.py [--update] POOL... | clang-format >perfmodel/estimate_fitted.c")
     main(sys.argv[1 + UPDATES:], UPDATES)

@@ -7,7 +7,7 @@
 # pruned by a bound; launches are given up as in any search, after max(4 times the best, 20 ms). Each search is recorded in
 # OUT/NUMBER.db. The command may be stopped and given again: it goes on with what is missing.
 #
-# Where BUILD has make-pool, OUT.pool.gz is made of the stores; a bundle (`make bundle`) has none: copy OUT to where there is one.
+# Where BUILD has make-pool, OUT.pool.xz is made of the stores; a bundle (`make bundle`) has none: copy OUT to where there is one.
 #
 #     timeout 580 record.sh ...                  in slices, where a command may only take so long
 #     DEVICE=gpu record.sh ...                   as --device
@@ -58,8 +58,8 @@ for round in 0 1; do
 done
 
 if [ -x "$build/make-pool" ]; then
-    "$build/make-pool" ${DESCRIPTION:+--description "$DESCRIPTION"} "$out"/*.db | gzip -9 >"$out.pool.gz"
-    echo "$out.pool.gz"
+    "$build/make-pool" ${DESCRIPTION:+--description "$DESCRIPTION"} "$out"/*.db | xz -9 >"$out.pool.xz"
+    echo "$out.pool.xz"
 else
-    echo "the stores are complete; where make-pool is: build/make-pool $out/*.db | gzip -9 > $out.pool.gz"
+    echo "the stores are complete; where make-pool is: build/make-pool $out/*.db | xz -9 > $out.pool.xz"
 fi

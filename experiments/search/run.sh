@@ -1,11 +1,11 @@
 #!/bin/bash
 # run.sh BUILD [POOL...]: compares searches on pools, without a device; prints Markdown.
 #
-#     experiments/search/run.sh build ../shared/spaces/*.csv.gz experiments/search/pools/*.pool.gz     (the default)
+#     experiments/search/run.sh build ../shared/spaces/*.csv.gz experiments/search/pools/*.pool.?z     (the default)
 #     HEURISTICS="tag uct:c=2" SEEDS=20 experiments/search/run.sh build
 #     OLD=before/search-bench experiments/search/run.sh build                                          two programs in turn
 #
-# A POOL is a pool (NAME.pool or NAME.pool.gz), or a table of all configurations of a space (NAME.csv or NAME.csv.gz).
+# A POOL is a pool (NAME.pool), or a table of all configurations of a space (NAME.csv), as it is or compressed (.gz, .xz).
 # Environment: HEURISTICS (random uct tag tag:rollout=leaders+guess), SEEDS (50), EVALUATIONS (400), IN_FLIGHT (1), JOBS (2), OLD (another
 # build's search-bench: its rows are called `old`, those of BUILD `new`), OUT (build/search: pools and courses are kept there).
 set -e
@@ -20,7 +20,7 @@ out=${OUT:-$build/search}
 heuristics=${HEURISTICS:-random uct tag tag:rollout=leaders+guess}
 seeds=${SEEDS:-50}
 evaluations=${EVALUATIONS:-400}
-[ $# -gt 0 ] || set -- "$here"/../../../shared/spaces/*.csv.gz "$here"/pools/*.pool.gz
+[ $# -gt 0 ] || set -- "$here"/../../../shared/spaces/*.csv.gz "$here"/pools/*.pool.?z
 mkdir -p "$out"
 rm -rf "$out/courses"
 mkdir "$out/courses"
@@ -28,11 +28,14 @@ mkdir "$out/courses"
 pools=()
 for file; do
     [ -e "$file" ] || continue
-    name=$(basename "${file%.gz}")
+    name=$(basename "${file%.[gx]z}")
     plain=$file
-    if [ "${file%.gz}" != "$file" ]; then
+    if [ "${file%.[gx]z}" != "$file" ]; then
         plain=$out/$name
-        gzip -dc "$file" >"$plain"
+        case $file in
+        *.gz) gzip -dc "$file" ;;
+        *.xz) xz -dc "$file" ;;
+        esac >"$plain"
     fi
     if [ "${name%.csv}" != "$name" ]; then
         "$build/make-pool" "$plain" >"$out/${name%.csv}.pool"
