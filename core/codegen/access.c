@@ -5,6 +5,8 @@
  *     x[8 * n + i]       (float4)(x[i], x[8 + i], x[16 + i], x[24 + i])  another stride
  *     x[i]               (float4)(x[i])                                  stride 0: the same in each lane
  *
+ * What a work-item has for itself is read and written lane by lane: then its elements are registers.
+ *
  * An access is aligned if the constant and all coefficients but the lane's are multiples of the width.
  *
  * Where lanes may be beyond the extent of what was rounded up (remainder.c), of 10 elements in vectors of 4:
@@ -88,12 +90,12 @@ static const char *pointer_text(struct cg_emitter *e, const struct cg_access *x,
     return CG_TEXT(e, format, space, type, element);
 }
 
-/* Elements between the lanes of an access; INT64_MIN if it is not affine in the lane. */
-static int64_t lane_stride(const struct cg_emitter *e, const struct index_expr *offset)
+/* Whether the lanes of an access are neighbours in memory. */
+static bool has_neighbours(const struct cg_emitter *e, const struct cg_access *x)
 {
     int affine = 0;
-    int64_t stride = index_stride(offset, e->lane->id, &affine);
-    return affine ? stride : INT64_MIN;
+    int64_t stride = index_stride(x->offset, e->lane->id, &affine);
+    return affine && stride == 1 && !cg_is_private(e->p, x->region);
 }
 
 static const char *read_element(struct cg_emitter *e, const struct cg_access *x,
@@ -212,7 +214,7 @@ static const char *neighbours_text(struct cg_emitter *e, const struct cg_access 
 const char *cg_load_vector(struct cg_emitter *e, const struct cg_node *n)
 {
     const struct cg_access x = cg_clamped(e->p, e->scratch, n->statement, is_within, NULL);
-    if (lane_stride(e, x.offset) != 1 || guard_mentions(x.guards, x.n_guards, e->lane->id)) return NULL;
+    if (!has_neighbours(e, &x) || guard_mentions(x.guards, x.n_guards, e->lane->id)) return NULL;
     cg_name_data(e, n->statement, -1);
     const char *text = neighbours_text(e, &x);
     if (!x.n_guards) return text;
@@ -322,7 +324,7 @@ static void emit_border_store(struct cg_emitter *e, const struct cg_node *n)
 void cg_emit_memory_write(struct cg_emitter *e, const struct cg_node *n, bool vector)
 {
     const struct cg_access *x = &e->p->access[n->statement];
-    if (vector && lane_stride(e, x->offset) != 1) {
+    if (vector && !has_neighbours(e, x)) {
         emit_scatter(e, n);
     } else if (vector && cg_whole_text(e, n)) {
         emit_border_store(e, n);
