@@ -277,6 +277,23 @@ static unsigned stored_part(const struct cg_emitter *e, const struct cg_node *n)
     return store->n_nodes ? store->nodes[0].part : 0;
 }
 
+/* Whether what a store would write here is beyond an extent for sure. */
+static bool is_beyond(struct cg_emitter *e, const struct cg_node *n)
+{
+    bool beyond = false;
+    for (unsigned i = 0; i < n->n_guards; i++)
+        beyond |= index_least(cg_here(e, n->guards[i].of)) >= n->guards[i].below;
+    return beyond;
+}
+
+bool cg_is_left_out(struct cg_emitter *e, const struct cg_node *n, bool vector)
+{
+    if (vector) fix_lane(e, 0);
+    bool out = is_beyond(e, n);
+    if (vector) cg_unfix(e, e->lane);
+    return out;
+}
+
 /* A store lane by lane: its lanes are no neighbours, or some may be beyond an extent. Then each is guarded.
  */
 static void emit_lanes(struct cg_emitter *e, const struct cg_node *n, bool guard)
@@ -284,8 +301,9 @@ static void emit_lanes(struct cg_emitter *e, const struct cg_node *n, bool guard
     const struct cg_access *x = &e->p->access[n->statement];
     const struct cg_operand *value = &e->p->operands[n->statement][0];
     for (int64_t i = 0; i < e->lane->size; i++) {
-        if (i) strbuf_indent(e->out, e->indent);
         fix_lane(e, i);
+        if (is_beyond(e, n)) break;
+        if (i) strbuf_indent(e->out, e->indent);
         if (guard) cg_emit_guard(e, n);
         write_element(e, x, cg_here(e, x->offset), cg_operand_scalar(e, value, stored_part(e, n), i));
     }
