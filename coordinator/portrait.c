@@ -236,7 +236,8 @@ static void add_name(const struct portrait *p, const struct bb_logical *l, struc
     }
 }
 
-/* "64 k x 32 n floats (8 KiB), n innermost", outermost first; coordinates of one element are left out. */
+/* "64 k x 32 n floats (8 KiB), n innermost", outermost first; coordinates of one element are left out.
+ * Registers have no order. */
 static void add_shape(const struct portrait *p, const struct bb_value *v, struct strbuf *out)
 {
     const struct bb_region *r = &p->bb->regions[v->region];
@@ -259,7 +260,7 @@ static void add_shape(const struct portrait *p, const struct bb_value *v, struct
     units_bytes((double)elements * scalar_type_bytes(r->type), bytes, sizeof bytes);
     strbuf_printf(out, "%s %s%s (%s)", inner ? "" : "1", scalar_type_name(r->type), elements == 1 ? "" : "s",
                   bytes);
-    if (inner) {
+    if (inner && p->c->mem_space[v->region] != BB_MEM_PRIVATE) {
         strbuf_add(out, ", ");
         add_name(p, inner, out);
         strbuf_add(out, " innermost");

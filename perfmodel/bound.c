@@ -286,13 +286,21 @@ static uint32_t cheapest_of(const struct perfmodel *m, const struct mapping_tabl
     return scan(m, t, a, least);
 }
 
-/* Regions belong to groups: what has global work-items reads no staged tile (gpu.space, "staging"). */
+bool model_is_for_items(const struct perfmodel *m, uint32_t value)
+{
+    return m->bb->regions[m->bb->values[value].region].repeats;
+}
+
+/* Regions belong to groups: what has global work-items reads no staged tile (gpu.space, "staging"), unless
+ * registers of a work-item may hold it. */
 static unsigned table_of_mode(const struct perfmodel *m, unsigned table, enum mode mode)
 {
-    unsigned unstaged = 0;
+    unsigned unstaged = 0, place = 1;
     if (mode != MODE_GLOBAL) return table;
-    for (uint32_t v = 0; v < m->bb->n_values; v++)
-        unstaged = unstaged * STAGING_COUNT + STAGED_NO;
+    for (uint32_t v = 0; v < m->bb->n_values; v++, place *= STAGING_COUNT) {
+        unsigned staging = table / place % STAGING_COUNT;
+        unstaged += place * (model_is_for_items(m, v) ? staging : (unsigned)STAGED_NO);
+    }
     return unstaged;
 }
 

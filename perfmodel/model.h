@@ -167,6 +167,8 @@ double profile_product(const uint8_t *logicals, unsigned n, const struct perfmod
  * device cannot run it. */
 double mapping_cost(const struct perfmodel *m, const struct perfmodel_split *split,
                     const enum staging *staging, struct perfmodel_reason *reason);
+/* Whether each work-item may copy what is staged of a value for itself, to registers. */
+bool model_is_for_items(const struct perfmodel *m, uint32_t value);
 /* What every implementation needs: fills the model's floor. */
 void model_floor(struct perfmodel *m);
 

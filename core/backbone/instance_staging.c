@@ -185,6 +185,27 @@ static void add_direct(const struct instance *in, uint32_t value)
         if (bb->insts[bb->values[w].load].unless == value) gpu_put_inner_values(in->data, value, w);
 }
 
+/* What registers of a work-item may hold: the copy's dimensions along coordinates, its instructions, and the
+ * order of the coordinates. */
+static void add_private(const struct instance *in, uint32_t value)
+{
+    const struct backbone *bb = in->bb;
+    const struct bb_value *v = &bb->values[value];
+    const struct bb_region *r = &bb->regions[v->region];
+    gpu_put_private(in->data, v->region);
+    for (uint32_t i = v->copy_load; i <= v->copy_store; i++) {
+        const struct bb_inst *inst = &bb->insts[i];
+        gpu_put_private_copy(in->data, i);
+        gpu_set_fills(in->data, i, v->region);
+        for (uint32_t d = inst->first_dim; d < inst->first_dim + inst->n_dims; d++)
+            if (bb->logicals[dim_logical(bb, d)].coordinate != BB_NONE)
+                gpu_put_private_dims(in->data, v->region, statement(in, d));
+    }
+    for (uint32_t c = r->first_region_dim; c < r->first_region_dim + r->n_dims; c++)
+        for (uint32_t other = r->first_region_dim; other < c; other++)
+            gpu_set_precedes(in->data, coordinate_object(bb, other), coordinate_object(bb, c), true);
+}
+
 /* A row of 2^n + 1 elements avoids the banks of a column, one of 2^n + a vector's width is aligned too. With
  * 8 floats between them, 4 rows have the banks of 8 neighbours each apart. */
 static void add_pads(const struct instance *in, uint32_t region)
@@ -209,12 +230,14 @@ static void add_region(const struct instance *in, uint32_t value)
     uint32_t region = gpu_add_region(in->data, bb->regions[v->region].name);
     gpu_set_element_bytes(in->data, region, scalar_type_bytes(bb->regions[region].type));
     if (bb_is_computed(bb, v)) gpu_set_computes(in->data, region, true);
+    if (bb->regions[region].several) gpu_set_several(in->data, region, true);
     add_pads(in, region);
     for (unsigned i = 0; i < bb->regions[region].n_dims; i++)
         add_coordinate(in, value, i);
     add_store_dims(in, value);
     for (uint32_t i = v->copy_load; i <= v->copy_store; i++)
         add_copy(in, value, i);
+    if (bb->regions[region].repeats) add_private(in, value);
 }
 
 /* A value that reads the region of another one. */

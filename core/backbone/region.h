@@ -50,6 +50,9 @@ struct bb_region {
     enum scalar_type type;
     unsigned n_dims;
     uint32_t first_region_dim; /* coordinate j is region dimension first + j, that of copy.logicals[j] */
+    bool several;              /* several values read it */
+    bool repeats;              /* one work-item may read an element several times: it has a window, or several
+                                  values read it. So registers of a work-item may hold it */
 };
 
 #endif

@@ -5,8 +5,8 @@
  *
  * each element t[m][l] is read by N products. So lowering makes a TAKE of it, and the value t: not staged,
  * the TAKE is the result of the instructions that compute t where it is read (direct: A.load, B.load, init,
- * mad), in registers; staged, a copy of these computes a tile of t in local or global memory, which the TAKE
- * reads:
+ * mad), in registers; staged, a copy of these computes a tile of t in local or global memory, or in registers
+ * of a work-item, which the TAKE reads:
  *
  *     t.copy.A.load  t.copy.B.load  t.copy.init  t.copy.mad  t.copy.store
  *

@@ -5,6 +5,8 @@
  *     x[8 * n + i]       (float4)(x[i], x[8 + i], x[16 + i], x[24 + i])  another stride
  *     x[i]               (float4)(x[i])                                  stride 0: the same in each lane
  *
+ * What a work-item has for itself is read and written lane by lane: then its elements are registers.
+ *
  * An access is aligned if the constant and all coefficients but the lane's are multiples of the width.
  *
  * Where lanes may be beyond the extent of what was rounded up (remainder.c), of 10 elements in vectors of 4:
@@ -88,12 +90,12 @@ static const char *pointer_text(struct cg_emitter *e, const struct cg_access *x,
     return CG_TEXT(e, format, space, type, element);
 }
 
-/* Elements between the lanes of an access; INT64_MIN if it is not affine in the lane. */
-static int64_t lane_stride(const struct cg_emitter *e, const struct index_expr *offset)
+/* Whether the lanes of an access are neighbours in memory. */
+static bool has_neighbours(const struct cg_emitter *e, const struct cg_access *x)
 {
     int affine = 0;
-    int64_t stride = index_stride(offset, e->lane->id, &affine);
-    return affine ? stride : INT64_MIN;
+    int64_t stride = index_stride(x->offset, e->lane->id, &affine);
+    return affine && stride == 1 && !cg_is_private(e->p, x->region);
 }
 
 static const char *read_element(struct cg_emitter *e, const struct cg_access *x,
@@ -212,7 +214,7 @@ static const char *neighbours_text(struct cg_emitter *e, const struct cg_access 
 const char *cg_load_vector(struct cg_emitter *e, const struct cg_node *n)
 {
     const struct cg_access x = cg_clamped(e->p, e->scratch, n->statement, is_within, NULL);
-    if (lane_stride(e, x.offset) != 1 || guard_mentions(x.guards, x.n_guards, e->lane->id)) return NULL;
+    if (!has_neighbours(e, &x) || guard_mentions(x.guards, x.n_guards, e->lane->id)) return NULL;
     cg_name_data(e, n->statement, -1);
     const char *text = neighbours_text(e, &x);
     if (!x.n_guards) return text;
@@ -275,6 +277,23 @@ static unsigned stored_part(const struct cg_emitter *e, const struct cg_node *n)
     return store->n_nodes ? store->nodes[0].part : 0;
 }
 
+/* Whether what a store would write here is beyond an extent for sure. */
+static bool is_beyond(struct cg_emitter *e, const struct cg_node *n)
+{
+    bool beyond = false;
+    for (unsigned i = 0; i < n->n_guards; i++)
+        beyond |= index_least(cg_here(e, n->guards[i].of)) >= n->guards[i].below;
+    return beyond;
+}
+
+bool cg_is_left_out(struct cg_emitter *e, const struct cg_node *n, bool vector)
+{
+    if (vector) fix_lane(e, 0);
+    bool out = is_beyond(e, n);
+    if (vector) cg_unfix(e, e->lane);
+    return out;
+}
+
 /* A store lane by lane: its lanes are no neighbours, or some may be beyond an extent. Then each is guarded.
  */
 static void emit_lanes(struct cg_emitter *e, const struct cg_node *n, bool guard)
@@ -282,8 +301,9 @@ static void emit_lanes(struct cg_emitter *e, const struct cg_node *n, bool guard
     const struct cg_access *x = &e->p->access[n->statement];
     const struct cg_operand *value = &e->p->operands[n->statement][0];
     for (int64_t i = 0; i < e->lane->size; i++) {
-        if (i) strbuf_indent(e->out, e->indent);
         fix_lane(e, i);
+        if (is_beyond(e, n)) break;
+        if (i) strbuf_indent(e->out, e->indent);
         if (guard) cg_emit_guard(e, n);
         write_element(e, x, cg_here(e, x->offset), cg_operand_scalar(e, value, stored_part(e, n), i));
     }
@@ -322,7 +342,7 @@ static void emit_border_store(struct cg_emitter *e, const struct cg_node *n)
 void cg_emit_memory_write(struct cg_emitter *e, const struct cg_node *n, bool vector)
 {
     const struct cg_access *x = &e->p->access[n->statement];
-    if (vector && lane_stride(e, x->offset) != 1) {
+    if (vector && !has_neighbours(e, x)) {
         emit_scatter(e, n);
     } else if (vector && cg_whole_text(e, n)) {
         emit_border_store(e, n);

@@ -8,8 +8,9 @@
  *
  * Runs on one block or global axis have equal extents. The longest run on a thread axis is the size of the
  * group there; in a shorter run only the work-items with id < run_extent take part. A store without a
- * dimension on an axis is executed by id 0 of that axis only (guard_local, guard_group), and so is a load of
- * what the kernel updates in place: the others would read it while it is overwritten. */
+ * dimension on an axis is executed by id 0 of that axis only (guard_local, guard_group), unless it writes
+ * what each work-item has for itself; and so is a load of what the kernel updates in place: the others would
+ * read it while it is overwritten. */
 #include "core/codegen/program.h"
 
 static int expected_code(enum bb_dim_kind kind)
@@ -142,6 +143,12 @@ static void guard_access(struct cg_program *p, struct cg_node *n)
     }
 }
 
+/* Whether each work-item executes a copy for itself. */
+static bool is_for_itself(const struct cg_program *p, const struct bb_inst *copy)
+{
+    return cg_is_private(p, p->bb->values[copy->value].region);
+}
+
 /* Whether an instruction reads what the kernel overwrites: a work-item that does not store it must not. */
 static bool reads_updated(const struct cg_program *p, const struct bb_inst *inst)
 {
@@ -154,7 +161,8 @@ static const char *guard_accesses(struct cg_program *p)
 {
     for (uint32_t i = 0; i < p->bb->n_insts; i++) {
         const struct bb_inst *inst = &p->bb->insts[i];
-        bool store = inst->kind == BB_STORE || inst->kind == BB_COPY_STORE;
+        bool copies = inst->kind == BB_COPY_STORE && !is_for_itself(p, inst);
+        bool store = inst->kind == BB_STORE || copies;
         if (!p->inst_node[i] || !(store || reads_updated(p, inst))) continue;
         const char *why = store ? check_store(p, p->inst_node[i]) : NULL;
         if (why) return why;

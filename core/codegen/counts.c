@@ -6,6 +6,8 @@
  *     sectors      distinct offsets / 8: 16
  *     traffic      of a group, the product of the sizes that the offset depends on: 16 * 16 * 4 * 4 bytes
  *
+ * What a work-item has for itself, a private region, is registers: its accesses are none.
+ *
  * Loads of products in matrices (matrix.c) are counted as the loop program has them: more than the text has.
  *
  * In local memory a bundle takes as many cycles as its busiest bank has words to give: 32 banks of 4 bytes,
@@ -41,9 +43,9 @@ static bool is_repeated(const struct cg_node *n)
     return n->type == CG_DIM && (n->kind == BB_LOOP || n->kind == BB_UNROLL || n->kind == BB_VECTOR);
 }
 
-static bool is_memory(const struct cg_access *x)
+static bool is_memory(const struct cg_program *p, const struct cg_access *x)
 {
-    return x->offset != NULL;
+    return x->offset != NULL && !cg_is_private(p, x->region);
 }
 
 /* Whether the compiler has to execute the instruction once for each of a node's copies: an address that is
@@ -51,7 +53,7 @@ static bool is_memory(const struct cg_access *x)
 static bool has_copies(const struct cg_program *p, uint32_t inst, const struct cg_node *n)
 {
     const struct cg_access *x = &p->access[inst];
-    return is_memory(x) ? index_mentions(x->offset, n->id) : cg_owns(p, inst, n);
+    return is_memory(p, x) ? index_mentions(x->offset, n->id) : cg_owns(p, inst, n);
 }
 
 /* Elements that are neighbours in memory and are accessed together. */
@@ -253,6 +255,9 @@ static void count_registers(struct counting *c)
     for (uint32_t i = 0; i < p->bb->n_insts; i++)
         if (p->inst_node[i] && p->bb->insts[i].kind != BB_STEP && p->values[i].registers > 0)
             add(c, CG_COUNT_REGISTERS, (double)p->values[i].registers * bb_parts(&p->bb->insts[i]));
+    for (uint32_t r = 0; r < p->bb->n_regions; r++)
+        if (p->regions[r].used && cg_is_private(p, r))
+            add(c, CG_COUNT_REGISTERS, (double)p->regions[r].elements);
 }
 
 /* Loops and barriers, for each work-item. */
@@ -298,7 +303,7 @@ void cg_count(const struct cg_program *p, double *counts)
     count_control(&c, p->root, 1);
     for (uint32_t i = 0; i < p->bb->n_insts; i++) {
         if (!p->inst_node[i]) continue;
-        if (is_memory(&p->access[i]) &&
+        if (is_memory(p, &p->access[i]) &&
             !(p->access[i].buffer != BB_NONE && p->bb->buffers[p->access[i].buffer].by_value))
             count_access(&c, i);
         count_arithmetic(&c, i);

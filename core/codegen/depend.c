@@ -92,6 +92,7 @@ bool cg_depends(const struct cg_program *p, const struct bb_value *v)
     const struct cg_region *r = &p->regions[v->region];
     struct cg_node *store = p->inst_node[v->copy_store], *load = p->inst_node[v->load];
     const struct cg_node *common = cg_common(store, load);
+    if (cg_is_private(p, v->region)) return false;
     if (r->elements > MOST_ACCESSES) return true;
     struct arena *scratch = arena_new();
     struct walk w = {.p = p, .writes = true};

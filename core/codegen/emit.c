@@ -375,6 +375,13 @@ static void emit_local_array(struct cg_emitter *e, unsigned region)
                        cg_number(e, e->p->regions[region].elements), cg_number(e, CG_ALIGNMENT)));
 }
 
+static void emit_private_array(struct cg_emitter *e, unsigned region)
+{
+    const char *type = cg_type_of(&e->p->target, e->p->bb->regions[region].type)->name;
+    cg_line(e, CG_TEXT(e, "$1 $2[$3];", type, e->names->region[region],
+                       cg_number(e, e->p->regions[region].elements)));
+}
+
 /* Moves the pointer to the part of this group. */
 static void emit_own_part(struct cg_emitter *e, unsigned region)
 {
@@ -393,6 +400,8 @@ static void emit_regions(struct cg_emitter *e)
         if (!e->p->regions[i].used) continue;
         if (is_temporary(&e->p->regions[i]))
             emit_own_part(e, i);
+        else if (cg_is_private(e->p, i))
+            emit_private_array(e, i);
         else
             emit_local_array(e, i);
     }

@@ -113,6 +113,8 @@ const char *cg_load_text(struct cg_emitter *e, const struct cg_node *n, bool vec
 const char *cg_load_vector(struct cg_emitter *e, const struct cg_node *n);
 /* The same lane by lane. */
 const char *cg_load_lanes(struct cg_emitter *e, const struct cg_node *n);
+/* Whether all that a store would write at this point of the unrolled code is beyond an extent. */
+bool cg_is_left_out(struct cg_emitter *e, const struct cg_node *n, bool vector);
 /* A store, or a copy's store. */
 void cg_emit_memory_write(struct cg_emitter *e, const struct cg_node *n, bool vector);
 

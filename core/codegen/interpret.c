@@ -313,9 +313,15 @@ static void run_group(struct machine *m, const struct cg_node *n)
 
 /* ---- the frame ---- */
 
-static void clear(struct memory *mem, bool set)
+/* Elements of all work-items of a group, or of all groups. */
+static int64_t all_elements(const struct machine *m, const struct memory *mem)
 {
-    for (int64_t i = 0; i < mem->elements; i++)
+    return mem->own ? mem->elements * cg_items_per_group(m->p) : mem->elements;
+}
+
+static void clear(struct machine *m, struct memory *mem, bool set)
+{
+    for (int64_t i = 0; i < all_elements(m, mem); i++)
         mem->shadow[i] = (struct shadow){NOBODY, NOBODY, 0, 0, set};
 }
 
@@ -326,15 +332,20 @@ static void make_memory(struct machine *m, double *const *buffers)
     m->regions = ARENA_ARRAY(m->arena, struct memory, bb->n_regions + 1);
     for (unsigned i = 0; i < bb->n_buffers; i++) {
         const struct bb_buffer *b = &bb->buffers[i];
-        m->buffers[i] = (struct memory){b->name, b->type, b->elements, buffers[i],
-                                        ARENA_ARRAY(m->arena, struct shadow, b->elements)};
-        clear(&m->buffers[i], !b->output || b->updated);
+        m->buffers[i] =
+            (struct memory){b->name, b->type,    b->elements,
+                            false,   buffers[i], ARENA_ARRAY(m->arena, struct shadow, b->elements)};
+        clear(m, &m->buffers[i], !b->output || b->updated);
     }
     for (unsigned i = 0; i < bb->n_regions; i++) {
-        int64_t n = m->p->regions[i].used ? m->p->regions[i].elements : 0;
-        m->regions[i] =
-            (struct memory){bb->regions[i].name, bb->regions[i].type, n, ARENA_ARRAY(m->arena, double, n),
-                            ARENA_ARRAY(m->arena, struct shadow, n)};
+        struct memory *region = &m->regions[i];
+        *region = (struct memory){.name = bb->regions[i].name,
+                                  .type = bb->regions[i].type,
+                                  .elements = m->p->regions[i].used ? m->p->regions[i].elements : 0,
+                                  .own = cg_is_private(m->p, i)};
+        int64_t n = all_elements(m, region);
+        region->data = ARENA_ARRAY(m->arena, double, n);
+        region->shadow = ARENA_ARRAY(m->arena, struct shadow, n);
     }
 }
 
@@ -376,7 +387,7 @@ static void start_group(struct machine *m)
     const struct cg_program *p = m->p;
     m->met = m->ended = false;
     for (unsigned i = 0; i < p->bb->n_regions; i++)
-        clear(&m->regions[i], false);
+        clear(m, &m->regions[i], false);
     for (unsigned i = 0; i < p->bb->n_insts; i++) {
         int64_t n = register_count(m, i);
         for (int64_t j = 0; j < n; j++)

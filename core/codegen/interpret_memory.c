@@ -77,12 +77,19 @@ static int64_t readers(const struct machine *m, int64_t before, int64_t epoch)
     return other(m, before, epoch) ? SEVERAL : whole_item(m);
 }
 
+/* Where the work-item has its element. */
+static int64_t place_of(const struct machine *m, const struct memory *mem, int64_t at)
+{
+    return mem->own ? m->item_number * mem->elements + at : at;
+}
+
 double cg_read_memory(struct machine *m, uint32_t inst, struct memory *mem, int64_t at)
 {
     if (at < 0 || at >= mem->elements) {
         cg_machine_fault(m, CG_WRONG_BOUNDS, inst, mem->name, at);
         return 0;
     }
+    at = place_of(m, mem, at);
     struct shadow *s = &mem->shadow[at];
     if (!s->set) cg_machine_fault(m, CG_UNINITIALIZED, inst, mem->name, at);
     if (other(m, s->writer, s->write_epoch)) cg_machine_fault(m, CG_RACE, inst, mem->name, at);
@@ -97,6 +104,7 @@ void cg_write_memory(struct machine *m, uint32_t inst, struct memory *mem, int64
         cg_machine_fault(m, CG_WRONG_BOUNDS, inst, mem->name, at);
         return;
     }
+    at = place_of(m, mem, at);
     struct shadow *s = &mem->shadow[at];
     if (other(m, s->writer, s->write_epoch) || other(m, s->reader, s->read_epoch))
         cg_machine_fault(m, CG_RACE, inst, mem->name, at);

@@ -17,6 +17,7 @@ struct memory {
     const char *name;
     enum scalar_type type;
     int64_t elements;
+    bool own; /* each work-item of a group has these elements for itself */
     double *data;
     struct shadow *shadow;
 };

@@ -10,6 +10,9 @@
  * its load, the tiles whose dimensions are not around the store of the copy; these must be the less
  * significant ones, and the copy, which has tiles of its own, must write all of them.
  *
+ * A private region is an array of each work-item, which copies for itself: also work-items may be around the
+ * copy then.
+ *
  * A coordinate that is a window, y + dy, has the sum of those parts of its terms: 8 * y1 + y2 + dy0, up to 17
  * for 16 of the y and 3 of the dy. Its copy may have more iterations than the region has elements
  * (remainder.c). */
@@ -113,6 +116,25 @@ static const char *lay_out(struct cg_program *p, const struct bb_region *r, int6
     return NULL;
 }
 
+bool cg_is_private(const struct cg_program *p, uint32_t region)
+{
+    return region != BB_NONE && p->c->mem_space[region] == BB_MEM_PRIVATE;
+}
+
+/* Whether work-items divide a copy, or what its load reads of it: those around both are no matter. */
+static bool is_divided(const struct cg_program *p, const struct bb_value *v)
+{
+    struct cg_node *store = p->inst_node[v->copy_store], *load = p->inst_node[v->load];
+    const struct cg_node *common = cg_common(store, load);
+    bool divided = false;
+    for (uint32_t i = v->copy_load; i <= v->copy_store; i++)
+        for (const struct cg_node *n = p->inst_node[i]; n->depth > common->depth; n = n->parent)
+            divided |= cg_hardware(n);
+    for (const struct cg_node *n = load; n != common; n = n->parent)
+        divided |= cg_hardware(n) && cg_owns(p, v->load, n);
+    return divided;
+}
+
 /* maker: an instruction of the copy. */
 static const char *check_copy(const struct cg_program *p, const struct bb_value *v, uint32_t maker)
 {
@@ -125,7 +147,8 @@ static const char *check_copy(const struct cg_program *p, const struct bb_value 
         const struct cg_node *n = p->dim_node[d];
         if (!n || !cg_inside(store, n)) continue;
         if (!cg_inside(copy, n)) return "a copy's load is outside a dimension of its store";
-        if (n->kind == BB_THREAD) return "a copy inside a thread dimension of its load";
+        if (n->kind == BB_THREAD && !cg_is_private(p, v->region))
+            return "a copy inside a thread dimension of its load";
     }
     return NULL;
 }
@@ -149,13 +172,13 @@ static const char *place_region(struct cg_program *p, const struct bb_value *v)
         const char *why = check_copy(p, v, i);
         if (why) return why;
     }
+    if (cg_is_private(p, v->region) && is_divided(p, v)) return "work-items divide a private region";
     const struct bb_region *of = &p->bb->regions[v->region];
     const struct bb_inst *store = &p->bb->insts[v->copy_store];
     if (v != &p->bb->values[v->owner]) return check_sharer(p, v);
     r->used = true;
     r->space = (enum bb_mem_space)p->c->mem_space[v->region];
     r->n_dims = of->n_dims;
-    if (r->space == BB_MEM_PRIVATE) return "private regions are registers in this version";
     if (r->space == BB_MEM_LOCAL && p->global_ids) return "local memory without work-groups";
     for (unsigned j = 0; j < r->n_dims; j++) {
         const struct bb_region_dim *c = &p->bb->region_dims[of->first_region_dim + j];

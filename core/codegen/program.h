@@ -135,7 +135,7 @@ struct cg_split {
 
 struct cg_region {
     bool used;
-    enum bb_mem_space space;
+    enum bb_mem_space space; /* PRIVATE: each work-item has the elements for itself */
     unsigned n_dims;
     int64_t extent[BB_MAX_LOGICALS], stride[BB_MAX_LOGICALS]; /* elements */
     int64_t rotated;  /* elements of a row, whose parts of 16 bytes are rotated by its number; 0: they are not
@@ -206,6 +206,8 @@ bool cg_owns(const struct cg_program *p, uint32_t inst, const struct cg_node *n)
 bool cg_is_reduced(const struct cg_program *p, uint32_t dim);
 /* Whether a node is groups that have parts of a reduction. */
 bool cg_divides(const struct cg_program *p, const struct cg_node *n);
+/* Whether each work-item has the region for itself; false of BB_NONE. */
+bool cg_is_private(const struct cg_program *p, uint32_t region);
 /* Whether a work-item may read an element of the value's region that another one wrote (depend.c). */
 bool cg_depends(const struct cg_program *p, const struct bb_value *v);
 /* The loop that the value's copy runs ahead of; NULL: it does not (stages.c). */

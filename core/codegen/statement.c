@@ -455,8 +455,10 @@ void cg_emit_statement(struct cg_emitter *e, const struct cg_node *n)
 {
     enum bb_inst_kind kind = e->p->bb->insts[n->statement].kind;
     bool vector = e->lane && cg_owns(e->p, n->statement, e->lane);
+    bool store = kind == BB_STORE || kind == BB_COPY_STORE;
+    if (store && cg_is_left_out(e, n, vector)) return;
     strbuf_indent(e->out, e->indent);
-    if (kind == BB_STORE || kind == BB_COPY_STORE)
+    if (store)
         cg_emit_memory_write(e, n, vector);
     else
         emit_assignment(e, n, vector);

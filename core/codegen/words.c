@@ -66,7 +66,7 @@ static bool in_words(struct cg_program *p, const struct bb_value *v, bool direct
     enum scalar_type type = p->bb->insts[v->copy_load].type;
     bool copied = type == SCALAR_HALF ? p->target.half_bits : direct && type == SCALAR_FLOAT;
     return copied && p->target.dialect->half_words && !bb_is_computed(p->bb, v) &&
-           is_whole(p, v->copy_load, p->values[v->copy_load].vector) &&
+           !cg_is_private(p, v->region) && is_whole(p, v->copy_load, p->values[v->copy_load].vector) &&
            is_whole(p, v->copy_store, stored_along(p, v));
 }
 

@@ -4,6 +4,7 @@
 #ifndef THRESH_TESTS_CODEGEN_DESCENTS_H
 #define THRESH_TESTS_CODEGEN_DESCENTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct descents {
@@ -11,6 +12,7 @@ struct descents {
     int64_t local_bytes; /* of the device (512) */
     const char *divided; /* a tile of which groups have parts, or NULL */
     const char *staged;  /* a value that is staged, or NULL */
+    bool in_registers;   /* it is, in registers of each work-item */
     unsigned descents;   /* of which more than half must reach a leaf */
     unsigned compiled;   /* the first ones also run on the device, whose buffers are floats */
 };

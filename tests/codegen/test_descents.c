@@ -139,14 +139,19 @@ static void divide_by_groups(const struct descent_case *x, struct space_state *s
     cr_assert_null(tile);
 }
 
-/* Decides that a value is staged; NULL: nothing. */
-static void stage(const struct descent_case *x, struct space_state *st, const char *value)
+/* Decides that a value is staged, perhaps in registers; NULL: nothing. */
+static void stage(const struct descent_case *x, struct space_state *st, const char *value, bool in_registers)
 {
     struct space_failure why;
     for (uint32_t v = 0; value && v < x->bb->n_values; v++)
         if (!strcmp(x->bb->values[v].name, value)) {
             cr_assert(space_apply(st, gpu_act_staged(x->space, v, GPU_STAGED_YES), &why), "line %u: %s",
                       why.line, why.text);
+            if (in_registers)
+                cr_assert(space_apply(
+                              st, gpu_act_mem_space(x->space, x->bb->values[v].region, GPU_MEM_SPACE_PRIVATE),
+                              &why),
+                          "line %u: %s", why.line, why.text);
             return;
         }
     cr_assert_null(value);
@@ -160,7 +165,7 @@ unsigned check_descents(const struct descents *d)
     open_case(&x, d->text, d->sizes, d->local_bytes ? d->local_bytes : LOCAL_BYTES);
     struct space_state *root = space_root(x.space, NULL);
     divide_by_groups(&x, root, d->divided);
-    stage(&x, root, d->staged);
+    stage(&x, root, d->staged, d->in_registers);
     struct space_state *st = space_state_clone(root);
     for (unsigned i = 0; i < d->descents; i++) {
         space_state_assign(st, root);

@@ -120,9 +120,9 @@ Test(portrait, a_staged_value_has_shape_layout_and_copy)
 Test(portrait, a_staged_window)
 {
     struct problem *p = portrait_problem_of("stencil_3point", "N=64");
-    struct space_state *leaf =
-        PORTRAIT_LEAF(p, "staged(x)=YES", "size(n.0)=8", "size(n.1)=8", "outside(x.tile.n)=1",
-                      "outside(x.tile.i0)=0", "size(x.copy.n.0)=3", "size(x.copy.n.1)=4", "pad(x.tile)=0");
+    struct space_state *leaf = PORTRAIT_LEAF(
+        p, "staged(x)=YES", "size(n.0)=8", "size(n.1)=8", "outside(x.tile.n)=1", "outside(x.tile.i0)=0",
+        "size(x.copy.n.0)=3", "size(x.copy.n.1)=4", "pad(x.tile)=0", "mem_space(x.tile)=LOCAL");
     json_t *o = portrait_json(p, leaf);
     const char *line = portrait_line(o, "values", "x");
     cr_expect(strstr(line, ": 10 n+i0 floats (40 bytes), n+i0 innermost, one tile for each iteration of n.0"),
@@ -130,6 +130,22 @@ Test(portrait, a_staged_window)
     const json_t *copy = json_object_get(json_array_get(json_object_get(o, "values"), 0), "dimensions");
     const char *text = json_string_value(json_object_get(json_array_get(copy, 0), "line"));
     cr_expect_eq(strncmp(text, "10, rounded up to 12 = 3 ", 25), 0, "%s", text);
+    json_decref(o);
+    space_state_free(leaf);
+    problem_free(p);
+}
+
+/* A work-item's 8 windows. */
+Test(portrait, a_window_in_registers)
+{
+    struct problem *p = portrait_problem_of("stencil_3point", "N=64");
+    struct space_state *leaf =
+        PORTRAIT_LEAF(p, "staged(x)=YES", "size(n.0)=8", "size(n.1)=8", "outside(x.tile.n)=1",
+                      "outside(x.tile.i0)=0", "mem_space(x.tile)=PRIVATE", "dim_kind(x.load.n.0)=THREAD");
+    json_t *o = portrait_json(p, leaf);
+    const char *line = portrait_line(o, "values", "x");
+    cr_expect_str_eq(line, "staged in PRIVATE: registers of each work-item, which copies for itself: "
+                           "10 n+i0 floats (40 bytes), one tile for each iteration of n.0");
     json_decref(o);
     space_state_free(leaf);
     problem_free(p);
