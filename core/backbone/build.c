@@ -240,3 +240,11 @@ bool bb_uses_type(const struct backbone *bb, enum scalar_type t)
         if (inst_uses_type(&bb->insts[i], t)) return true;
     return false;
 }
+
+bool bb_is_shared(const struct backbone *bb, const struct bb_value *v)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < bb->n_values; i++)
+        n += bb->values[i].region == v->region;
+    return n > 1;
+}

@@ -2,6 +2,7 @@
 #include "core/backbone/stored.h"
 
 #include "core/backbone/lower.h"
+#include "core/backbone/spots.h"
 #include "core/backbone/view.h"
 #include "core/backbone/window.h"
 #include "core/base/arena.h"
@@ -37,7 +38,7 @@ static bool can_be_copied(const struct lowering *l, uint32_t i, const struct sto
 {
     const struct bb_inst *inst = &l->insts[i];
     if (inst->kind == BB_LOAD) return !inst->n_data && !l->buffers[inst->buffer].updated;
-    if (inst->kind == BB_TAKE) return opaque && !stored_find(opaque, l->takes[i]->stored->value);
+    if (inst->kind == BB_TAKE) return opaque && !stored_find(opaque, l->trees[i]->stored->value);
     return (inst->kind == BB_COMPUTE || inst->kind == BB_INIT || inst->kind == BB_STEP) && !inst->scan;
 }
 
@@ -135,7 +136,7 @@ bool stored_shares(const struct lowering *l, uint32_t first, uint32_t other, uin
 {
     const struct bb_inst *x = &l->insts[first], *y = &l->insts[other];
     if (x->kind != BB_TAKE || y->kind != BB_TAKE || first == other) return false;
-    const struct tree *a = l->takes[first], *b = l->takes[other];
+    const struct tree *a = l->trees[first], *b = l->trees[other];
     bool shares = a->of_array == b->of_array && a->part == b->part && x->n_axes == y->n_axes &&
                   x->n_logicals == y->n_logicals;
     for (uint32_t v = 0; v < l->n_logicals; v++)
@@ -181,6 +182,14 @@ static bool has_window(const struct lowering *l, const struct bb_inst *take, con
     insts[n] = take;
     unsigned coordinates = bb_coordinates(l->arena, l->logicals, take, insts, n + 1, list);
     return coordinates < take->n_logicals;
+}
+
+/* Whether other TAKEs read the value at other places of windows. */
+static bool has_spots(const struct lowering *l, uint32_t take, const uint32_t *makers, unsigned n)
+{
+    const bool *none = ARENA_ARRAY(l->arena, bool, l->n_insts + 1);
+    struct bb_spots spots;
+    return bb_find_spots(l, take, makers, n, none, &spots);
 }
 
 /* Whether an instruction reads a value only where a guard on a logical selects it, as [f(0), f(1)] at k does:
@@ -230,7 +239,7 @@ static bool is_worth(const struct lowering *l, uint32_t take, const struct store
     uint32_t *makers = ARENA_ARRAY(l->arena, uint32_t, l->n_insts + 1);
     unsigned n = inst->n_logicals ? find_makers(l, take, chosen, makers) : 0;
     if (!n || !is_work(l, makers, n)) return false;
-    return is_shared(l, take) || has_window(l, inst, makers, n);
+    return is_shared(l, take) || has_window(l, inst, makers, n) || has_spots(l, take, makers, n);
 }
 
 /* Whether the element is one of a larger array, too, that is worth it: of all rows instead of one. */
@@ -249,10 +258,10 @@ static bool is_inside(const struct lowering *l, const struct stored_array *array
     uint32_t *makers = ARENA_ARRAY(l->arena, uint32_t, l->n_insts + 1);
     bool inside = false;
     for (uint32_t i = 0; i < l->n_insts; i++) {
-        if (l->insts[i].kind != BB_TAKE || !stored_find(chosen, l->takes[i]->stored->value)) continue;
+        if (l->insts[i].kind != BB_TAKE || !stored_find(chosen, l->trees[i]->stored->value)) continue;
         unsigned n = find_makers(l, i, chosen, makers);
         for (unsigned k = 0; k < n; k++)
-            inside = inside || (l->insts[makers[k]].kind == BB_TAKE && l->takes[makers[k]]->stored == array);
+            inside = inside || (l->insts[makers[k]].kind == BB_TAKE && l->trees[makers[k]]->stored == array);
     }
     return inside;
 }
@@ -273,7 +282,7 @@ struct stored_arrays stored_choose(const struct lowering *l, const struct stored
         chosen.items[i] = before->items[i];
     for (uint32_t i = 0; i < l->n_insts; i++) {
         if (l->insts[i].kind != BB_TAKE) continue;
-        const struct stored_array *array = l->takes[i]->stored;
+        const struct stored_array *array = l->trees[i]->stored;
         if (stored_find(&chosen, array->value) || !is_worth(l, i, &chosen)) continue;
         if (!is_part(l, i, &chosen) && !is_inside(l, array, &chosen)) chosen.items[chosen.n++] = *array;
     }
