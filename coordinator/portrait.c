@@ -223,7 +223,7 @@ static const struct bb_logical *coordinate(const struct portrait *p, const struc
     return &p->bb->logicals[p->bb->insts[v->copy_store].logicals[i]];
 }
 
-/* "k"; of a window "2*y+dy". */
+/* "k"; of a window "2*y+dy", of one that is read at several places "y+0..2". */
 static void add_name(const struct portrait *p, const struct bb_logical *l, struct strbuf *out)
 {
     if (l->coordinate == BB_NONE) return;
@@ -234,6 +234,7 @@ static void add_name(const struct portrait *p, const struct bb_logical *l, struc
         if (t->coefficient > 1) strbuf_printf(out, "%" PRId64 "*", t->coefficient);
         strbuf_add(out, p->bb->logicals[t->logical].name);
     }
+    if (c->spread) strbuf_printf(out, "+0..%" PRId64, c->spread);
 }
 
 /* "64 k x 32 n floats (8 KiB), n innermost", outermost first; coordinates of one element are left out.

@@ -84,7 +84,7 @@ bool banks_open_staged(const struct backbone *bb, const struct decisions *d, con
     for (unsigned j = 0; j < r->n_dims; j++) {
         const struct bb_region_dim *c = &bb->region_dims[r->first_region_dim + j];
         const struct bb_logical *l = &bb->logicals[bb->terms[c->first_term].logical];
-        if (c->n_terms > 1) return false;
+        if (bb_overlaps(c)) return false;
         out->cut[j] = cut_of(d, l, c->first_term, &out->fillings);
         out->extent[j] = 1;
         for (unsigned level = out->cut[j]; level < l->n_levels; level++)

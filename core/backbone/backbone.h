@@ -184,6 +184,11 @@ static inline bool bb_has_span(const struct backbone *bb, uint32_t logical)
 }
 /* Whether a value or an intermediate result of the program has this type. */
 bool bb_uses_type(const struct backbone *bb, enum scalar_type t);
+/* Whether several values have the region of this one. */
+static inline bool bb_is_shared(const struct backbone *bb, const struct bb_value *v)
+{
+    return bb->regions[v->region].several;
+}
 
 /* Whether a logical is one of the instruction's own. */
 static inline bool bb_owns(const struct bb_inst *inst, uint32_t logical)
@@ -224,7 +229,7 @@ static inline bool bb_reduces(const struct backbone *bb, const struct bb_inst *i
 /* Whether a logical is that of a copy along a window. */
 static inline bool bb_is_window(const struct backbone *bb, const struct bb_logical *l)
 {
-    return l->of != BB_NONE && l->coordinate != BB_NONE && bb->region_dims[l->coordinate].n_terms > 1;
+    return l->of != BB_NONE && l->coordinate != BB_NONE && bb_overlaps(&bb->region_dims[l->coordinate]);
 }
 /* Whether an instruction is of a copy: it is latent, and its logicals are copies. */
 static inline bool bb_is_copy(const struct bb_inst *inst)

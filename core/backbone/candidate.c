@@ -58,7 +58,7 @@ int64_t bb_staged_extent(const struct backbone *bb, const struct bb_candidate *c
 {
     const struct bb_region *r = &bb->regions[region];
     const struct bb_region_dim *dim = &bb->region_dims[r->first_region_dim + coordinate];
-    int64_t extent = 1;
+    int64_t extent = 1 + dim->spread;
     for (const struct bb_term *t = &bb->terms[dim->first_term];
          t < &bb->terms[dim->first_term + dim->n_terms]; t++)
         extent += t->coefficient * (inside_extent(bb, c, &bb->values[r->value], t->logical) - 1);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/backbone/lower.h"
+#include "core/backbone/spots.h"
 #include "core/backbone/stored.h"
 #include "core/backbone/window.h"
 #include "core/base/arena.h"
@@ -29,8 +30,20 @@ struct copy_plan {
     uint32_t *makers;
     unsigned n_direct;
     uint32_t *direct;
-    uint32_t owner; /* the plan whose region and copy it shares; its own number: none */
-    uint32_t *as;   /* [logicals] what those of the owner's TAKE are here */
+    uint32_t owner;               /* the plan whose region and copy it shares; its own number: none */
+    uint32_t *as;                 /* [logicals] what those of the owner's load are here */
+    const struct bb_spots *spots; /* of an owner with readers at several spots, and of these; else NULL */
+    const int64_t *at;            /* of one of these: what it adds to each coordinate */
+};
+
+/* Plans while they are made. */
+struct planning {
+    const struct lowering *l;
+    struct copy_plan *plans;
+    unsigned n;
+    bool *taken;              /* [n_insts] a reader of spots that were found */
+    uint32_t *owners;         /* [n_insts] of such a reader: the plan of the owner */
+    const int64_t **constant; /* [n_insts] of such a reader: what it adds */
 };
 
 /* Finds what makes the value; false: it cannot be staged. */
@@ -66,6 +79,13 @@ static bool is_reduced(const struct copy_plan *plan, uint32_t logical)
     return is;
 }
 
+static void use_spots(struct copy_plan *plan)
+{
+    plan->n_coordinates = plan->spots->n_coordinates;
+    for (unsigned i = 0; i < plan->n_coordinates; i++)
+        plan->coordinates[i] = plan->spots->coordinates[i];
+}
+
 /* Sets coordinates and reduced logicals; false: there are too many of these. */
 static bool find_copy_logicals(const struct lowering *l, struct copy_plan *plan)
 {
@@ -75,6 +95,7 @@ static bool find_copy_logicals(const struct lowering *l, struct copy_plan *plan)
     all[plan->n_makers] = &l->insts[plan->load];
     plan->n_coordinates = bb_coordinates(l->arena, l->logicals, &l->insts[plan->load], all,
                                          plan->n_makers + 1, plan->coordinates);
+    if (plan->spots) use_spots(plan);
     for (unsigned i = 0; i < plan->n_makers; i++)
         for (unsigned j = 0; j < all[i]->n_logicals; j++) {
             uint32_t own = all[i]->logicals[j];
@@ -85,27 +106,68 @@ static bool find_copy_logicals(const struct lowering *l, struct copy_plan *plan)
     return true;
 }
 
-/* Finds an earlier TAKE whose copy it shares. */
-static void find_owner(const struct lowering *l, const struct copy_plan *plans, uint32_t number,
-                       struct copy_plan *plan)
+/* Finds the loads that read the value at other spots. */
+static void find_spots(struct planning *p, struct copy_plan *plan)
 {
+    struct bb_spots *s = ARENA_NEW(p->l->arena, struct bb_spots);
+    if (!bb_find_spots(p->l, plan->load, plan->makers, plan->n_makers, p->taken, s)) return;
+    for (unsigned i = 0; i < s->n_readers; i++) {
+        p->taken[s->readers[i].load] = true;
+        p->owners[s->readers[i].load] = p->n;
+        p->constant[s->readers[i].load] = s->readers[i].at;
+    }
+    plan->spots = s;
+    plan->at = s->readers[0].at;
+}
+
+/* The readers of a value that cannot be staged are values of their own. */
+static void forget_spots(struct planning *p, const struct copy_plan *plan)
+{
+    for (unsigned i = 0; plan->spots && i < plan->spots->n_readers; i++)
+        p->taken[plan->spots->readers[i].load] = false;
+}
+
+/* Finds an earlier load whose copy it shares: at another spot, or a TAKE in other logicals. */
+static void find_owner(const struct planning *p, struct copy_plan *plan)
+{
+    const struct lowering *l = p->l;
+    uint32_t number = p->n;
     plan->owner = number;
     plan->as = ARENA_ARRAY(l->arena, uint32_t, l->n_logicals + 1);
-    for (uint32_t i = 0; i < number && plan->owner == number; i++)
-        if (plans[i].owner == i && stored_shares(l, plans[i].load, plan->load, plan->as)) plan->owner = i;
+    for (uint32_t v = 0; v < l->n_logicals; v++)
+        plan->as[v] = v;
+    if (p->taken[plan->load]) {
+        plan->owner = p->owners[plan->load];
+        plan->at = p->constant[plan->load];
+        plan->spots = p->plans[plan->owner].spots;
+    }
+    for (uint32_t i = 0; i < number && !plan->spots && plan->owner == number; i++)
+        if (p->plans[i].owner == i && !p->plans[i].spots &&
+            stored_shares(l, p->plans[i].load, plan->load, plan->as))
+            plan->owner = i;
 }
 
 const struct copy_plan *bb_plan_copies(const struct lowering *l, const struct bb_options *o,
                                        struct backbone *bb)
 {
     struct copy_plan *plans = ARENA_ARRAY(l->arena, struct copy_plan, l->n_insts + 1);
+    struct planning p = {.l = l, .plans = plans};
+    p.taken = ARENA_ARRAY(l->arena, bool, l->n_insts + 1);
+    p.owners = ARENA_ARRAY(l->arena, uint32_t, l->n_insts + 1);
+    p.constant = ARENA_ARRAY(l->arena, const int64_t *, l->n_insts + 1);
     bb->n_insts = (unsigned)l->n_insts;
     bb->n_logicals = (unsigned)l->n_logicals;
     for (uint32_t i = 0; i < l->n_insts; i++) {
         struct copy_plan *plan = &plans[bb->n_values];
         *plan = (struct copy_plan){.load = i};
-        if (!find_makers(l, o, plan) || !find_copy_logicals(l, plan)) continue;
-        find_owner(l, plans, bb->n_values, plan);
+        p.n = bb->n_values;
+        if (!find_makers(l, o, plan)) continue;
+        find_spots(&p, plan);
+        if (!find_copy_logicals(l, plan)) {
+            forget_spots(&p, plan);
+            continue;
+        }
+        find_owner(&p, plan);
         bb->n_terms += l->insts[i].n_logicals;
         if (plan->owner != bb->n_values++) continue;
         bb->n_regions++;
@@ -160,7 +222,7 @@ static void add_coordinates(struct backbone *bb, const struct bb_region *r, cons
 {
     for (unsigned i = 0; i < plan->n_coordinates; i++) {
         const struct bb_coordinate *c = &plan->coordinates[i];
-        bb->region_dims[r->first_region_dim + i] = (struct bb_region_dim){term, c->n_terms};
+        bb->region_dims[r->first_region_dim + i] = (struct bb_region_dim){term, c->n_terms, c->spread};
         for (unsigned t = 0; t < c->n_terms; t++)
             bb->terms[term++] = c->terms[t];
     }
@@ -236,7 +298,10 @@ static void copy_insts(struct backbone *bb, struct arena *a, const struct bb_val
         bb->insts[i].value = value_id;
         bb->insts[i].unless = BB_NONE;
         own_copies(&bb->insts[i], plan, first);
-        bb_put_windows(a, bb->logicals, plan->coordinates, plan->n_coordinates, first, &bb->insts[i]);
+        if (!plan->spots)
+            bb_put_windows(a, bb->logicals, plan->coordinates, plan->n_coordinates, first, &bb->insts[i]);
+        else if (i < v->copy_store)
+            bb_put_spots(a, plan->spots, i - v->copy_load, first, &bb->insts[i]);
     }
 }
 
@@ -288,6 +353,7 @@ void bb_add_values(struct backbone *bb, struct arena *a, const struct lowering *
                                            .region = region,
                                            .owner = plan->owner,
                                            .first_term = term,
+                                           .at = plan->at,
                                            .n_direct = plan->n_direct,
                                            .direct = plan->direct};
         term += load->n_logicals;

@@ -43,10 +43,9 @@ static void add_coordinate(const struct instance *in, uint32_t value, unsigned p
         gpu_put_terms_of(in->data, c, c + i);
     }
     gpu_put_region_dim(in->data, c);
-    if (dim->n_terms > 1)
-        gpu_put_window(in->data, c);
-    else
-        gpu_put_plain(in->data, c);
+    if (bb_overlaps(dim)) gpu_put_window(in->data, c);
+    if (dim->spread) gpu_set_spread(in->data, c, dim->spread);
+    if (!bb_overlaps(dim)) gpu_put_plain(in->data, c);
     uint32_t copy = bb->insts[v->copy_store].logicals[place];
     gpu_set_copy_logical(in->data, c, copy);
     gpu_put_coordinates(in->data, v->region, c);
@@ -229,8 +228,8 @@ static void add_region(const struct instance *in, uint32_t value)
     const struct bb_value *v = &bb->values[value];
     uint32_t region = gpu_add_region(in->data, bb->regions[v->region].name);
     gpu_set_element_bytes(in->data, region, scalar_type_bytes(bb->regions[region].type));
-    if (bb_is_computed(bb, v)) gpu_set_computes(in->data, region, true);
-    if (bb->regions[region].several) gpu_set_several(in->data, region, true);
+    if (bb_is_computed(bb, v) || bb_is_shared(bb, v)) gpu_set_one_stage(in->data, region, true);
+    if (bb_is_shared(bb, v)) gpu_set_several(in->data, region, true);
     add_pads(in, region);
     for (unsigned i = 0; i < bb->regions[region].n_dims; i++)
         add_coordinate(in, value, i);
@@ -245,7 +244,9 @@ static void add_sharer(const struct instance *in, uint32_t value)
 {
     const struct backbone *bb = in->bb;
     const struct bb_value *v = &bb->values[value];
+    gpu_put_sharer(in->data, value);
     gpu_set_owner(in->data, value, v->owner);
+    if (v->at) gpu_set_together(in->data, value, true);
     for (unsigned i = 0; i < bb->insts[v->load].n_logicals; i++) {
         add_term(in, value, &bb->terms[v->first_term + i]);
         gpu_set_shared(in->data, v->first_term + i, bb->values[v->owner].first_term + i);

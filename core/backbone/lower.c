@@ -98,7 +98,7 @@ void bb_lower_own(struct lowering *l, struct bb_inst *inst, uint32_t logical, st
 
 /* ---- instructions ---- */
 
-static bool inst_named(const struct lowering *l, const char *stem, const char *suffix)
+bool bb_lower_named(const struct lowering *l, const char *stem, const char *suffix)
 {
     size_t n = strlen(stem);
     for (size_t i = 0; i < l->n_insts; i++)
@@ -110,43 +110,8 @@ static bool inst_named(const struct lowering *l, const char *stem, const char *s
 static const char *free_stem(const struct lowering *l, const char *stem)
 {
     const char *name = stem;
-    for (unsigned n = 2; inst_named(l, name, ""); n++)
+    for (unsigned n = 2; bb_lower_named(l, name, ""); n++)
         name = arena_printf(l->arena, "%s_%u", stem, n);
-    return name;
-}
-
-static bool value_named(const struct lowering *l, const char *stem)
-{
-    return inst_named(l, stem, ".load") || inst_named(l, stem, ".take");
-}
-
-/* "A", or "A_2", "A_3", ...: a value that there is not yet. */
-static const char *free_value(const struct lowering *l, const char *name)
-{
-    const char *stem = name;
-    for (unsigned n = 2; value_named(l, stem); n++)
-        stem = arena_printf(l->arena, "%s_%u", name, n);
-    return stem;
-}
-
-/* Whether an array of the program, or one that is stored, has a name. */
-static bool array_named(const struct lowering *l, const char *name)
-{
-    const struct stored_arrays *all = l->viewer->stored;
-    bool named = false;
-    for (unsigned i = 0; i < l->program->n_arrays; i++)
-        named = named || !strcmp(l->buffers[i].name, name);
-    for (size_t i = 0; i < all->n; i++)
-        named = named || (all->items[i].let && !strcmp(all->items[i].let->name, name));
-    return named;
-}
-
-/* What the values of an array are called: those without a name "t", or, where something else is, "t_2". */
-static const char *array_name(const struct lowering *l, const struct stored_array *array)
-{
-    const char *name = array->let ? array->let->name : "t";
-    for (unsigned n = 2; !array->let && array_named(l, name); n++)
-        name = arena_printf(l->arena, "t_%u", n);
     return name;
 }
 
@@ -167,99 +132,6 @@ uint32_t bb_lower_push(struct lowering *l, const struct bb_inst *inst)
     l->insts = arena_grow(l->arena, l->insts, &l->cap_insts, l->n_insts + 1, sizeof *l->insts);
     l->insts[l->n_insts] = *inst;
     return (uint32_t)l->n_insts++;
-}
-
-/* Variables of a load's index, most significant first. */
-static void own_index_logicals(struct lowering *l, struct bb_inst *load, struct source_pos at)
-{
-    for (uint32_t v = 0; v < l->n_logicals; v++)
-        if (index_mentions(load->index, v) || guard_mentions(load->guards, load->n_guards, v))
-            bb_lower_own(l, load, v, at);
-    for (unsigned i = 1; i < load->n_logicals; i++)
-        for (unsigned j = i; j > 0; j--) {
-            uint32_t *x = &load->logicals[j - 1], *y = &load->logicals[j], t = *x;
-            if (index_significance(load->index, *x) >= index_significance(load->index, *y)) break;
-            *x = *y;
-            *y = t;
-        }
-}
-
-/* What of an index and guards comes from data becomes the load's expression; it has the logicals of what that
- * reads. The variables are still the viewer's (build.c). */
-static void read_data(struct lowering *l, struct bb_inst *load, struct source_pos at)
-{
-    struct bb_flat f = {0};
-    for (uint32_t k = 0; k < l->viewer->n_data && !l->failed; k++) {
-        const struct view_datum *d = &l->viewer->data[k];
-        if (!index_mentions(load->index, VIEW_DATUM + k) &&
-            !guard_mentions(load->guards, load->n_guards, VIEW_DATUM + k))
-            continue;
-        if (load->n_data == BB_MAX_PARTS) {
-            bb_lower_unsupported(l, at, "an element at an index of more than 8 numbers by data");
-            return;
-        }
-        load->data[load->n_data++] = (struct bb_datum){d->least, d->most, VIEW_DATUM + k};
-        bb_lower_flatten(l, d->tree, &f, at);
-    }
-    if (l->failed || !load->n_data) return;
-    bb_lower_take(l, load, &f, at);
-    bb_lower_own_operands(l, load, at);
-}
-
-static uint32_t load_inst(struct lowering *l, const struct tree *t, struct source_pos at)
-{
-    for (uint32_t i = 0; i < l->n_insts; i++) {
-        const struct bb_inst *old = &l->insts[i];
-        if (old->kind != BB_LOAD || old->buffer != t->array || index_compare(old->index, t->index)) continue;
-        if (old->n_guards == t->n_guards && (!t->n_guards || old->otherwise == t->value) &&
-            guard_same(old->guards, t->guards, t->n_guards))
-            return i;
-    }
-    struct bb_inst load = bb_lower_inst(l, BB_LOAD, "", t->type);
-    load.buffer = t->array;
-    load.index = t->index;
-    load.n_axes = t->n_axes;
-    load.axes = t->axes;
-    load.n_guards = t->n_guards;
-    load.guards = t->guards;
-    load.otherwise = t->value;
-    own_index_logicals(l, &load, at);
-    read_data(l, &load, at);
-    if (l->failed) return BB_NONE;
-    load.name = arena_printf(l->arena, "%s.load", free_value(l, l->buffers[t->array].name));
-    return bb_lower_push(l, &load);
-}
-
-/* A reduction, or an element of another array, as it is, anything else through a COMPUTE. */
-static struct bb_flat computed_value(struct lowering *l, const struct tree *t, struct source_pos at)
-{
-    struct bb_flat f = {0}, computed = {0};
-    bb_lower_flatten(l, t, &f, at);
-    if (l->failed || t->kind == TREE_REDUCE || t->kind == TREE_STORED) return f;
-    struct bb_inst compute = bb_lower_inst(l, BB_COMPUTE, "compute", t->type);
-    bb_lower_take(l, &compute, &f, at);
-    bb_lower_own_operands(l, &compute, at);
-    bb_lower_operand(l, &computed, bb_lower_push(l, &compute), 0, t->type);
-    return computed;
-}
-
-/* The TAKE of a scalar of an array, at an index. */
-static uint32_t take_inst(struct lowering *l, const struct tree *t, struct source_pos at)
-{
-    for (uint32_t i = 0; i < l->n_insts; i++)
-        if (l->insts[i].kind == BB_TAKE && view_same(t, l->takes[i])) return i;
-    struct bb_flat f = computed_value(l, t->args[0], at);
-    if (l->failed) return BB_NONE;
-    struct bb_inst take = bb_lower_inst(l, BB_TAKE, "", t->type);
-    take.name = arena_printf(l->arena, "%s.take", free_value(l, array_name(l, t->stored)));
-    take.n_axes = t->n_axes;
-    take.axes = t->axes;
-    bb_lower_take(l, &take, &f, at);
-    bb_lower_own_operands(l, &take, at);
-    if (l->failed) return BB_NONE;
-    l->takes = arena_grow(l->arena, l->takes, &l->cap_takes, l->n_insts + 1, sizeof *l->takes);
-    l->takes[l->n_insts] = t;
-    return bb_lower_push(l, &take);
 }
 
 /* ---- expressions ---- */
@@ -286,8 +158,26 @@ void bb_lower_operand(struct lowering *l, struct bb_flat *f, uint32_t inst, unsi
 
 static void load_operand(struct lowering *l, const struct tree *t, struct bb_flat *f, struct source_pos at)
 {
-    uint32_t load = load_inst(l, t, at);
+    uint32_t load = bb_lower_load(l, t, at);
     if (!l->failed) bb_lower_operand(l, f, load, 0, t->type);
+}
+
+/* What the spots of an index leave of it may be a number. */
+static void index_node(struct lowering *l, const struct tree *t, struct bb_flat *f)
+{
+    struct bb_node node = {
+        .kind = BB_NODE_INDEX, .type = t->type, .index = view_settled(l->viewer, t->index)};
+    if (!node.index->n_terms)
+        node =
+            (struct bb_node){.kind = BB_NODE_CONST, .type = t->type, .value = (double)node.index->constant};
+    add_node(l, f, node);
+}
+
+static void select_node(struct lowering *l, const struct tree *t, struct bb_flat *f)
+{
+    struct bb_node node = {.kind = BB_NODE_SELECT, .type = t->type, .n_guards = t->n_guards};
+    node.guards = view_settled_guards(l->viewer, t->guards, &node.n_guards);
+    add_node(l, f, node);
 }
 
 static enum scalar_type last_type(const struct tree *t)
@@ -303,6 +193,7 @@ void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *
             l, at, "a scalar expression of more than 4096 operations; divide the program into several");
         return;
     }
+    t = view_resolved(l->viewer, t);
     switch (t->kind) {
     case TREE_CONST:
         add_node(l, f, (struct bb_node){.kind = BB_NODE_CONST, .type = t->type, .value = t->value});
@@ -329,19 +220,17 @@ void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *
             bb_lower_flatten(l, t->args[0], f, at);
             return;
         }
-        uint32_t take = take_inst(l, t, at);
+        uint32_t take = bb_lower_stored(l, t, at);
         if (!l->failed) bb_lower_operand(l, f, take, 0, t->type);
         return;
     }
     case TREE_INDEX:
-        add_node(l, f, (struct bb_node){.kind = BB_NODE_INDEX, .type = t->type, .index = t->index});
+        index_node(l, t, f);
         return;
     case TREE_SELECT:
         bb_lower_flatten(l, t->args[0], f, at);
         bb_lower_flatten(l, t->args[1], f, at);
-        add_node(l, f,
-                 (struct bb_node){
-                     .kind = BB_NODE_SELECT, .type = t->type, .n_guards = t->n_guards, .guards = t->guards});
+        select_node(l, t, f);
         return;
     case TREE_OP:
         for (unsigned i = 0; i < scalar_op_arity(t->op); i++)
@@ -369,6 +258,7 @@ static struct bb_flat stored_value(struct lowering *l, const struct tree *t, uin
                                    struct source_pos at)
 {
     struct bb_flat f = {0}, computed = {0};
+    t = view_resolved(l->viewer, t);
     bb_lower_flatten(l, t, &f, at);
     if (l->failed || t->kind == TREE_LOAD || t->kind == TREE_REDUCE || t->kind == TREE_STORED) return f;
     struct bb_inst compute = bb_lower_inst(l, BB_COMPUTE, "compute", t->type);

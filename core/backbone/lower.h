@@ -24,8 +24,8 @@ struct lowering {
     size_t n_logicals, cap_logicals, n_insts, cap_insts, n_overwrites, cap_overwrites;
     struct bb_logical *logicals;
     struct bb_inst *insts;
-    size_t cap_takes;
-    const struct tree **takes; /* of each TAKE: the STORED that it is */
+    size_t cap_trees;
+    const struct tree **trees; /* of each LOAD, and of each TAKE the STORED: what it is, with its spots */
     struct bb_buffer *buffers; /* one an array of the program */
     struct bb_overwrite *overwrites;
     unsigned n_stored;   /* scalars that an element of the outputs has, at most */
@@ -63,6 +63,8 @@ void bb_lower_store(struct lowering *l, const struct lift_array *array, const st
 /* Makes a logical one of the instruction's own. */
 void bb_lower_own(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at);
 /* A new instruction, named after the stem, and its number once it is complete. */
+/* Whether an instruction is called so. */
+bool bb_lower_named(const struct lowering *l, const char *stem, const char *suffix);
 struct bb_inst bb_lower_inst(const struct lowering *l, enum bb_inst_kind kind, const char *stem,
                              enum scalar_type type);
 uint32_t bb_lower_push(struct lowering *l, const struct bb_inst *inst);
@@ -74,6 +76,12 @@ void bb_lower_operand(struct lowering *l, struct bb_flat *f, uint32_t inst, unsi
 void bb_lower_flatten(struct lowering *l, const struct tree *t, struct bb_flat *f, struct source_pos at);
 /* Gives an instruction its expression, and the logicals that its indices mention. */
 void bb_lower_take(struct lowering *l, struct bb_inst *inst, const struct bb_flat *f, struct source_pos at);
+
+/* ---- lower_value.c ---- */
+
+/* The LOAD or TAKE that a tree is. */
+uint32_t bb_lower_load(struct lowering *l, const struct tree *t, struct source_pos at);
+uint32_t bb_lower_stored(struct lowering *l, const struct tree *t, struct source_pos at);
 
 /* ---- outputs.c ---- */
 

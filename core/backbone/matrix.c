@@ -44,7 +44,8 @@ static uint32_t factor(const struct backbone *bb, const struct bb_inst *step, co
         (converts && (n[1].kind != BB_NODE_OP || n[1].op != SCALAR_TO_FLOAT)))
         return BB_NONE;
     const struct bb_inst *load = &bb->insts[step->operands[n[0].operand]];
-    return load->kind == BB_LOAD && load->value != BB_NONE ? step->operands[n[0].operand] : BB_NONE;
+    bool staged = load->kind == BB_LOAD && load->value != BB_NONE;
+    return staged && !bb_is_shared(bb, &bb->values[load->value]) ? step->operands[n[0].operand] : BB_NONE;
 }
 
 /* Whether the step reduces one dimension, and of the others has one that the first of both loads alone has.

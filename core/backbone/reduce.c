@@ -60,13 +60,13 @@ static bool is_op(const struct tree *t, enum scalar_op op)
 }
 
 /* acc + x * y, either way round, as fma(x, y, acc); NULL for anything else. */
-static const struct tree *multiply_add(struct arena *a, const struct tree *body)
+static const struct tree *multiply_add(struct lowering *l, const struct tree *body)
 {
     if (!is_op(body, SCALAR_ADD)) return NULL;
     unsigned acc = body->args[0]->kind == TREE_ACC ? 0 : 1;
-    const struct tree *product = body->args[1 - acc];
+    const struct tree *product = view_resolved(l->viewer, body->args[1 - acc]);
     if (body->args[acc]->kind != TREE_ACC || !is_op(product, SCALAR_MULT)) return NULL;
-    struct tree *t = ARENA_NEW(a, struct tree);
+    struct tree *t = ARENA_NEW(l->arena, struct tree);
     *t = (struct tree){.kind = TREE_OP,
                        .type = body->type,
                        .op = SCALAR_FMA,
@@ -130,7 +130,7 @@ struct body {
 static void add_parts(struct lowering *l, const struct reduction *r, const struct view *v, struct body *b)
 {
     for (; b->n < r->n_parts; b->n++)
-        b->parts[b->n] = view_reduction_part(l->viewer, r, v, b->n);
+        b->parts[b->n] = view_resolved(l->viewer, view_reduction_part(l->viewer, r, v, b->n));
 }
 
 /* The reduction that the body of r is, from the accumulator on; NULL if it is none. */
@@ -182,15 +182,16 @@ static struct body step_body(struct lowering *l, struct reduction *r, struct own
     }
 }
 
-/* Appends the parts; *mad becomes whether all are multiply-adds. */
-static void flatten_body(struct lowering *l, const struct body *body, struct bb_flat *f, bool *mad,
+/* Appends the parts, of which some become others; *mad becomes whether all are multiply-adds. */
+static void flatten_body(struct lowering *l, struct body *body, struct bb_flat *f, bool *mad,
                          struct source_pos at)
 {
     *mad = true;
     for (unsigned i = 0; i < body->n; i++) {
-        const struct tree *t = body->parts[i], *fma = multiply_add(l->arena, t);
+        const struct tree *t = body->parts[i], *fma = multiply_add(l, t);
         *mad = *mad && fma;
-        bb_lower_flatten(l, fma && is_real(t->type) ? fma : t, f, at);
+        if (fma && is_real(t->type)) body->parts[i] = fma;
+        bb_lower_flatten(l, body->parts[i], f, at);
     }
 }
 
@@ -241,5 +242,7 @@ uint32_t bb_lower_reduction(struct lowering *l, struct reduction *r)
     bb_lower_take(l, &init, &init_flat, e->at);
     bb_lower_take(l, &step, &step_flat, e->at);
     if (!step.scan) decide_ties(l, &init, &step, &own);
+    memcpy(r->start, start.parts, start.n * sizeof *r->start);
+    memcpy(r->body, body.parts, body.n * sizeof *r->body);
     return r->step = push_reduction(l, init, step, &own, step_flat.operands, e->at);
 }

@@ -17,11 +17,18 @@ struct bb_value {
     uint32_t load;                  /* the LOAD or TAKE */
     uint32_t copy_load, copy_store; /* first and last instruction of the copy */
     uint32_t region;
-    uint32_t owner;      /* the value whose copy fills the region: itself, or one with another TAKE */
+    uint32_t owner;      /* the value whose copy fills the region: itself, or that of another load */
     uint32_t first_term; /* of its own logicals, in the order of the owner's */
+    const int64_t *at;   /* what it adds to each coordinate: one of several readers of windows; or NULL */
     unsigned n_direct;   /* of a TAKE: instructions that make it where it is read, and nothing else */
     const uint32_t *direct;
 };
+
+/* What a value adds to coordinate j of its region. */
+static inline int64_t bb_value_at(const struct bb_value *v, unsigned j)
+{
+    return v->at ? v->at[j] : 0;
+}
 
 /* A logical of a staged load in a coordinate of its region. */
 struct bb_term {
@@ -37,11 +44,19 @@ static inline bool bb_has_term(const struct bb_term *terms, unsigned n, uint32_t
     return i < n;
 }
 
-/* A coordinate of a region: one logical of the load, or a window. */
+/* A coordinate of a region: one logical of the load, or a window. Of readers that add constants to it
+ * (spots.h) these differ by `spread` at most. */
 struct bb_region_dim {
     uint32_t first_term;
     unsigned n_terms;
+    int64_t spread; /* elements */
 };
+
+/* Whether the elements of neighbouring tiles overlap. */
+static inline bool bb_overlaps(const struct bb_region_dim *c)
+{
+    return c->n_terms > 1 || c->spread > 0;
+}
 
 /* Temporary memory for a staged value. */
 struct bb_region {

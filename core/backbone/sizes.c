@@ -158,7 +158,7 @@ static struct size_list staged_extents(const struct backbone *bb, struct arena *
                                        const struct bb_region_dim *c)
 {
     struct size_list extents = {0};
-    add_size(a, &extents, 1);
+    add_size(a, &extents, 1 + c->spread);
     for (unsigned i = 0; i < c->n_terms; i++) {
         const struct bb_term *t = &bb->terms[c->first_term + i];
         struct size_list longer = {0};

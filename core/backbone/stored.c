@@ -2,6 +2,7 @@
 #include "core/backbone/stored.h"
 
 #include "core/backbone/lower.h"
+#include "core/backbone/spots.h"
 #include "core/backbone/view.h"
 #include "core/backbone/window.h"
 #include "core/base/arena.h"
@@ -37,7 +38,7 @@ static bool can_be_copied(const struct lowering *l, uint32_t i, const struct sto
 {
     const struct bb_inst *inst = &l->insts[i];
     if (inst->kind == BB_LOAD) return !inst->n_data && !l->buffers[inst->buffer].updated;
-    if (inst->kind == BB_TAKE) return opaque && !stored_find(opaque, l->takes[i]->stored->value);
+    if (inst->kind == BB_TAKE) return opaque && !stored_find(opaque, l->trees[i]->stored->value);
     return (inst->kind == BB_COMPUTE || inst->kind == BB_INIT || inst->kind == BB_STEP) && !inst->scan;
 }
 
@@ -100,7 +101,43 @@ unsigned stored_direct(const struct lowering *l, uint32_t take, const uint32_t *
     return left;
 }
 
-/* ---- several takes ---- */
+/* ---- several readers ---- */
+
+/* Whether an instruction reads a value only where a guard on a logical selects it, as [f(0), f(1)] at k does:
+ * then its iterations over that logical share nothing. */
+static bool is_selected(const struct bb_inst *reader, uint32_t take, uint32_t logical)
+{
+    const struct bb_node *nodes = reader->nodes;
+    bool selected = true;
+    for (unsigned i = 0; i < reader->n_nodes; i++) {
+        if (nodes[i].kind != BB_NODE_OPERAND || reader->operands[nodes[i].operand] != take) continue;
+        bool guarded = false;
+        for (unsigned k = i + 1; k < reader->n_nodes; k++)
+            guarded = guarded || (nodes[k].kind == BB_NODE_SELECT && bb_node_mentions(&nodes[k], logical) &&
+                                  bb_node_first(&nodes[k]) <= &nodes[i]);
+        selected = selected && guarded;
+    }
+    return selected;
+}
+
+/* Whether iterations of an instruction over a logical that the load lacks read the same element. */
+static bool reads_again(const struct bb_inst *reader, uint32_t take, const struct bb_inst *own)
+{
+    bool again = false;
+    for (unsigned j = 0; j < reader->n_logicals; j++)
+        again =
+            again || (!bb_owns(own, reader->logicals[j]) && !is_selected(reader, take, reader->logicals[j]));
+    return again;
+}
+
+/* Whether some reader does. */
+static bool is_read_again(const struct lowering *l, uint32_t load)
+{
+    bool again = false;
+    for (uint32_t i = 0; i < l->n_insts && !again; i++)
+        again = bb_reads(&l->insts[i], load) && reads_again(&l->insts[i], load, &l->insts[load]);
+    return again;
+}
 
 static bool is_plain(const struct index_expr *x)
 {
@@ -108,7 +145,7 @@ static bool is_plain(const struct index_expr *x)
            x->terms[0].atom.kind == INDEX_VAR && x->terms[0].atom.var < VIEW_DATUM;
 }
 
-/* Notes that a logical of the first take is `to` of the other; false: it is another one already, or they
+/* Notes that a logical of the first reader is `to` of the other; false: it is another one already, or they
  * differ in length. */
 static bool match(const struct lowering *l, uint32_t from, uint32_t to, uint32_t *as)
 {
@@ -117,27 +154,39 @@ static bool match(const struct lowering *l, uint32_t from, uint32_t to, uint32_t
     return l->logicals[from].extent == l->logicals[to].extent;
 }
 
-static bool same_axes(const struct lowering *l, const struct bb_inst *x, const struct bb_inst *y,
-                      const uint32_t *as)
+/* Whether two instructions have the same indices and guards if logicals of the first are replaced. */
+static bool same_indices(const struct lowering *l, const struct bb_inst *x, const struct bb_inst *y,
+                         const uint32_t *as)
 {
     const struct index_expr **by = ARENA_ARRAY(l->arena, const struct index_expr *, l->n_logicals + 1);
-    bool same = true;
+    struct bb_inst there = *x;
     for (uint32_t v = 0; v < l->n_logicals; v++)
         if (as[v] != v) by[v] = index_var(l->arena, as[v], l->logicals[v].extent);
-    for (unsigned k = 0; same && k < x->n_axes; k++) {
-        const struct index_expr *axis = index_substitute(l->arena, x->axes[k], by, (uint32_t)l->n_logicals);
-        same = !index_compare(axis, y->axes[k]);
-    }
-    return same;
+    there.n_nodes = 0;
+    bb_put_indices(l->arena, &there, by, (uint32_t)l->n_logicals);
+    bool same = !x->index || !index_compare(there.index, y->index);
+    for (unsigned k = 0; same && k < x->n_axes; k++)
+        same = !index_compare(there.axes[k], y->axes[k]);
+    return same && there.n_guards == y->n_guards && guard_same(there.guards, y->guards, y->n_guards);
+}
+
+/* Whether two TAKEs read one array, or two LOADs each element of it once. Where each tile of a LOAD is read
+ * again, as in a product of an array with itself, a tile for each is better than all elements for both. */
+static bool same_array(const struct lowering *l, uint32_t first, uint32_t other)
+{
+    const struct bb_inst *x = &l->insts[first], *y = &l->insts[other];
+    const struct tree *a = l->trees[first], *b = l->trees[other];
+    if (x->kind != y->kind || x->n_axes != y->n_axes || x->n_logicals != y->n_logicals) return false;
+    if (x->kind == BB_TAKE) return a->of_array == b->of_array && a->part == b->part;
+    return x->kind == BB_LOAD && x->buffer == y->buffer && !x->n_data && !y->n_data &&
+           (!x->n_guards || x->otherwise == y->otherwise) && !is_read_again(l, first) &&
+           !is_read_again(l, other);
 }
 
 bool stored_shares(const struct lowering *l, uint32_t first, uint32_t other, uint32_t *as)
 {
     const struct bb_inst *x = &l->insts[first], *y = &l->insts[other];
-    if (x->kind != BB_TAKE || y->kind != BB_TAKE || first == other) return false;
-    const struct tree *a = l->takes[first], *b = l->takes[other];
-    bool shares = a->of_array == b->of_array && a->part == b->part && x->n_axes == y->n_axes &&
-                  x->n_logicals == y->n_logicals;
+    bool shares = first != other && (x->kind == BB_TAKE || x->kind == BB_LOAD) && same_array(l, first, other);
     for (uint32_t v = 0; v < l->n_logicals; v++)
         as[v] = v;
     for (unsigned k = 0; shares && k < x->n_axes; k++)
@@ -145,7 +194,7 @@ bool stored_shares(const struct lowering *l, uint32_t first, uint32_t other, uin
             shares = match(l, x->axes[k]->terms[0].atom.var, y->axes[k]->terms[0].atom.var, as);
     for (unsigned i = 0; shares && i < x->n_logicals; i++)
         shares = bb_owns(y, as[x->logicals[i]]);
-    return shares && same_axes(l, x, y, as);
+    return shares && same_indices(l, x, y, as);
 }
 
 /* ---- what is worth it ---- */
@@ -183,44 +232,22 @@ static bool has_window(const struct lowering *l, const struct bb_inst *take, con
     return coordinates < take->n_logicals;
 }
 
-/* Whether an instruction reads a value only where a guard on a logical selects it, as [f(0), f(1)] at k does:
- * then its iterations over that logical share nothing. */
-static bool is_selected(const struct bb_inst *reader, uint32_t take, uint32_t logical)
+/* Whether other TAKEs read the value at other places of windows. */
+static bool has_spots(const struct lowering *l, uint32_t take, const uint32_t *makers, unsigned n)
 {
-    const struct bb_node *nodes = reader->nodes;
-    bool selected = true;
-    for (unsigned i = 0; i < reader->n_nodes; i++) {
-        if (nodes[i].kind != BB_NODE_OPERAND || reader->operands[nodes[i].operand] != take) continue;
-        bool guarded = false;
-        for (unsigned k = i + 1; k < reader->n_nodes; k++)
-            guarded = guarded || (nodes[k].kind == BB_NODE_SELECT && bb_node_mentions(&nodes[k], logical) &&
-                                  bb_node_first(&nodes[k]) <= &nodes[i]);
-        selected = selected && guarded;
-    }
-    return selected;
-}
-
-/* Whether iterations of an instruction over a logical that the TAKE lacks read the same element. */
-static bool reads_again(const struct bb_inst *reader, uint32_t take, const struct bb_inst *own)
-{
-    bool again = false;
-    for (unsigned j = 0; j < reader->n_logicals; j++)
-        again =
-            again || (!bb_owns(own, reader->logicals[j]) && !is_selected(reader, take, reader->logicals[j]));
-    return again;
+    const bool *none = ARENA_ARRAY(l->arena, bool, l->n_insts + 1);
+    struct bb_spots spots;
+    return bb_find_spots(l, take, makers, n, none, &spots);
 }
 
 /* Whether several iterations of a reader share an element, or several TAKEs read it. */
 static bool is_shared(const struct lowering *l, uint32_t take)
 {
-    const struct bb_inst *own = &l->insts[take];
     uint32_t *as = ARENA_ARRAY(l->arena, uint32_t, l->n_logicals + 1);
     bool shared = false;
     for (uint32_t i = 0; i < l->n_insts && !shared; i++)
         shared = stored_shares(l, take, i, as);
-    for (uint32_t i = 0; i < l->n_insts && !shared; i++)
-        shared = bb_reads(&l->insts[i], take) && reads_again(&l->insts[i], take, own);
-    return shared;
+    return shared || is_read_again(l, take);
 }
 
 /* Whether the value of a TAKE is worth it, of which the chosen ones are no part. */
@@ -230,7 +257,7 @@ static bool is_worth(const struct lowering *l, uint32_t take, const struct store
     uint32_t *makers = ARENA_ARRAY(l->arena, uint32_t, l->n_insts + 1);
     unsigned n = inst->n_logicals ? find_makers(l, take, chosen, makers) : 0;
     if (!n || !is_work(l, makers, n)) return false;
-    return is_shared(l, take) || has_window(l, inst, makers, n);
+    return is_shared(l, take) || has_window(l, inst, makers, n) || has_spots(l, take, makers, n);
 }
 
 /* Whether the element is one of a larger array, too, that is worth it: of all rows instead of one. */
@@ -249,10 +276,10 @@ static bool is_inside(const struct lowering *l, const struct stored_array *array
     uint32_t *makers = ARENA_ARRAY(l->arena, uint32_t, l->n_insts + 1);
     bool inside = false;
     for (uint32_t i = 0; i < l->n_insts; i++) {
-        if (l->insts[i].kind != BB_TAKE || !stored_find(chosen, l->takes[i]->stored->value)) continue;
+        if (l->insts[i].kind != BB_TAKE || !stored_find(chosen, l->trees[i]->stored->value)) continue;
         unsigned n = find_makers(l, i, chosen, makers);
         for (unsigned k = 0; k < n; k++)
-            inside = inside || (l->insts[makers[k]].kind == BB_TAKE && l->takes[makers[k]]->stored == array);
+            inside = inside || (l->insts[makers[k]].kind == BB_TAKE && l->trees[makers[k]]->stored == array);
     }
     return inside;
 }
@@ -273,7 +300,7 @@ struct stored_arrays stored_choose(const struct lowering *l, const struct stored
         chosen.items[i] = before->items[i];
     for (uint32_t i = 0; i < l->n_insts; i++) {
         if (l->insts[i].kind != BB_TAKE) continue;
-        const struct stored_array *array = l->takes[i]->stored;
+        const struct stored_array *array = l->trees[i]->stored;
         if (stored_find(&chosen, array->value) || !is_worth(l, i, &chosen)) continue;
         if (!is_part(l, i, &chosen) && !is_inside(l, array, &chosen)) chosen.items[chosen.n++] = *array;
     }

@@ -13,7 +13,8 @@
  * The same holds if t has no name, as in map(..., map(...)): it is called t, too. A value is worth that if it
  * is a reduction, is made of several elements, or takes long to compute, and if several of its readers'
  * iterations share it: they have a logical that it lacks, which no guard selects it by, or windows of it
- * overlap. A value inside another one is not staged twice: of both the inner one is taken.
+ * overlap, or several of its elements are read at constant places of these. A value inside another one is not
+ * staged twice: of both the inner one is taken.
  *
  * Several TAKEs may read one region, of an array that is read at several logicals:
  *
@@ -22,7 +23,8 @@
  *     sum(map(fun x -> exp(x - m), s))                 s_2.take(i, j_2)
  *
  * s_2 is a value that shares the region and the copy of s, its *owner*. Where they differ, j and j_2, all is
- * staged. Internal to core/backbone. */
+ * staged. So are the loads of softmax, whose row is read by a sum and by an output: X.load(i, k) and
+ * X_2.load(i, j). TAKEs at constant places of windows share, too (spots.h). Internal to core/backbone. */
 #ifndef THRESH_BACKBONE_STORED_H
 #define THRESH_BACKBONE_STORED_H
 
@@ -58,8 +60,8 @@ struct stored_arrays stored_choose(const struct lowering *l, const struct stored
 /* What makes the value of a TAKE, ascending: all instructions that it needs, [n_insts] at most. Returns their
  * number; 0: they cannot be copied (scans, indices by data, arrays that are updated, other TAKEs). */
 unsigned stored_makers(const struct lowering *l, uint32_t take, uint32_t *out);
-/* Whether two TAKEs read one array, and the same elements if logicals of the first are replaced: as[l] stands
- * for logical l. */
+/* Whether two TAKEs read one array, or two LOADs that read each element once, and the same elements if
+ * logicals of the first are replaced: as[l] stands for logical l. */
 bool stored_shares(const struct lowering *l, uint32_t first, uint32_t other, uint32_t *as);
 /* Those of the makers that nothing else needs; returns their number. */
 unsigned stored_direct(const struct lowering *l, uint32_t take, const uint32_t *makers, unsigned n,

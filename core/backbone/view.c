@@ -103,11 +103,14 @@ static const struct view *column(struct viewer *w, const struct view *of, const 
     return v;
 }
 
-static const struct view *slice(struct viewer *w, const struct view *of, const struct index_expr *offset)
+/* slide: whose windows overlap, if it is one of them; else NULL. */
+static const struct view *slice(struct viewer *w, const struct view *of, const struct index_expr *offset,
+                                const struct lift_expr *slide)
 {
     struct view *v = new_view(w, VIEW_SLICE);
     v->of = of;
     v->offset = offset;
+    v->expr = slide;
     return v;
 }
 
@@ -146,8 +149,9 @@ const struct view *view_get(struct viewer *w, const struct view *v, const struct
     case VIEW_COLUMN:
         return view_get(w, view_get(w, v->of, i), v->offset);
     case VIEW_SPLIT:
-        return slice(w, v->of, index_scale(w->arena, i, v->length));
+        return slice(w, v->of, index_scale(w->arena, i, v->length), v->expr);
     case VIEW_SLICE:
+        if (v->expr) i = view_spot(w, v->expr, i);
         return view_get(w, v->of, index_add(w->arena, v->offset, i));
     case VIEW_JOIN:
         return join_element(w, v, i);
@@ -279,6 +283,7 @@ static const struct view *wrap(struct viewer *w, enum view_kind kind, const stru
     v->env = env;
     v->type = e->args[0]->type;
     v->length = length;
+    v->expr = e->pattern == LIFT_SLIDE && e->second < e->amount ? e : NULL;
     if (kind == VIEW_MAP) v->memo = ARENA_NEW(w->arena, struct view_memo);
     return v;
 }
@@ -315,7 +320,7 @@ static const struct view *eval_apply(struct viewer *w, const struct lift_expr *e
     case LIFT_HEAD:
         return view_get(w, view_eval_stored(w, e->args[0], env), index_constant(w->arena, 0));
     case LIFT_TAIL:
-        return slice(w, view_eval_stored(w, e->args[0], env), index_constant(w->arena, 1));
+        return slice(w, view_eval_stored(w, e->args[0], env), index_constant(w->arena, 1), NULL);
     case LIFT_ID:
         return view_eval_stored(w, e->args[0], env);
     case LIFT_AT:

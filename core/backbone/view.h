@@ -59,6 +59,8 @@ struct reduction {
     unsigned n_parts, leaves[BB_MAX_PARTS]; /* its scalars, as leaves of the type */
     const struct tree *acc[BB_MAX_PARTS];   /* their accumulators; NULL: not read yet */
     uint32_t step;                          /* instruction; BB_NONE before */
+    const struct tree *start[BB_MAX_PARTS]; /* what INIT and STEP compute, once it is lowered */
+    const struct tree *body[BB_MAX_PARTS];
 };
 
 /* A reduction with an accumulator of any type, as the scalar ones that it consists of. */
@@ -167,8 +169,17 @@ struct view_datum {
     int64_t least, most;
 };
 
-/* The variable of datum k: indices of what is evaluated mention logicals below it. */
+/* A constant place of a window, as a variable of its own (view_spot.c). */
+struct view_spot {
+    const struct lift_expr *slide;
+    int64_t value;
+};
+
+enum { VIEW_MOST_DATA = 1024, VIEW_MOST_SPOTS = 256 };
+
+/* The variable of datum k: indices of what is evaluated mention logicals below it. Spot k follows them. */
 #define VIEW_DATUM UINT32_C(0x10000)
+#define VIEW_SPOT (VIEW_DATUM + VIEW_MOST_DATA)
 
 /* Evaluates: where to, and for how long. */
 struct viewer {
@@ -179,6 +190,10 @@ struct viewer {
     const char *why;
     size_t n_data, cap_data;
     struct view_datum *data;
+    unsigned n_spots;
+    struct view_spot *spots;
+    const struct index_expr **settled; /* [VIEW_SPOT + n_spots] the values of spots; NULL below VIEW_SPOT */
+    bool pinned; /* some index was settled before it was used: trees do not know all of their spots */
 };
 
 /* ---- view_input.c ---- */
@@ -251,10 +266,29 @@ const struct view *view_scan_element(struct viewer *w, const struct view *v, con
 /* The value of an `at`. */
 const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, const struct view_env *env);
 
+/* ---- view_spot.c ---- */
+
+/* Element i of a window of a slide: as a spot, if it is a constant. */
+const struct index_expr *view_spot(struct viewer *w, const struct lift_expr *slide,
+                                   const struct index_expr *i);
+bool view_has_spots(const struct index_expr *i);
+/* Whether the index or an axis of a LOAD or STORED has. */
+bool view_tree_has_spots(const struct tree *t);
+/* With the values of its spots; guards without those that always hold. */
+const struct index_expr *view_settled(struct viewer *w, const struct index_expr *i);
+const struct index_guard *view_settled_guards(struct viewer *w, const struct index_guard *guards,
+                                              unsigned *n);
+/* The same of a LOAD or STORED. */
+const struct tree *view_settled_access(struct viewer *w, const struct tree *t);
+/* The settled index, for what cannot be evaluated with spots. */
+const struct index_expr *view_pinned(struct viewer *w, const struct index_expr *i);
+/* What a tree is once its guards are settled: a branch of a SELECT, what a LOAD gives that reads nothing. */
+const struct tree *view_resolved(struct viewer *w, const struct tree *t);
+
 /* ---- view_data.c ---- */
 
 /* Whether two trees are the same expression. */
-bool view_same(const struct tree *x, const struct tree *y);
+bool view_same(struct viewer *w, const struct tree *x, const struct tree *y);
 /* The tree, an int in least..most, as an index. */
 const struct index_expr *view_datum(struct viewer *w, const struct tree *t, int64_t least, int64_t most);
 /* Whether an index, or one of the guards, contains data. */

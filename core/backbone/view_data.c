@@ -14,22 +14,32 @@ enum { MOST_COMPARED = 256 }; /* nodes of two trees, after which they count as d
 
 /* ---- variables ---- */
 
-static bool same_guards(const struct tree *x, const struct tree *y)
+static bool same_index(struct viewer *w, const struct index_expr *x, const struct index_expr *y)
 {
-    return x->n_guards == y->n_guards && guard_same(x->guards, y->guards, x->n_guards);
+    return !index_compare(view_settled(w, x), view_settled(w, y));
+}
+
+static bool same_guards(struct viewer *w, const struct tree *x, const struct tree *y)
+{
+    unsigned n = x->n_guards, m = y->n_guards;
+    const struct index_guard *a = view_settled_guards(w, x->guards, &n),
+                             *b = view_settled_guards(w, y->guards, &m);
+    return n == m && guard_same(a, b, n);
 }
 
 /* Whether two STORED are one element of one array. */
-static bool same_element(const struct tree *x, const struct tree *y)
+static bool same_element(struct viewer *w, const struct tree *x, const struct tree *y)
 {
     bool alike = x->of_array == y->of_array && x->part == y->part && x->n_axes == y->n_axes;
     for (unsigned i = 0; alike && i < x->n_axes; i++)
-        alike = !index_compare(x->axes[i], y->axes[i]);
+        alike = same_index(w, x->axes[i], y->axes[i]);
     return alike;
 }
 
-static bool same(const struct tree *x, const struct tree *y, unsigned *left)
+static bool same(struct viewer *w, const struct tree *x, const struct tree *y, unsigned *left)
 {
+    x = view_resolved(w, x);
+    y = view_resolved(w, y);
     if (x == y) return true;
     if (x->kind != y->kind || x->type != y->type || !*left) return false;
     --*left;
@@ -37,30 +47,31 @@ static bool same(const struct tree *x, const struct tree *y, unsigned *left)
     case TREE_CONST:
         return x->value == y->value;
     case TREE_LOAD:
-        return x->array == y->array && x->value == y->value && !index_compare(x->index, y->index) &&
-               same_guards(x, y);
+        return x->array == y->array && x->value == y->value && same_index(w, x->index, y->index) &&
+               same_guards(w, x, y);
     case TREE_INDEX:
-        return !index_compare(x->index, y->index);
+        return same_index(w, x->index, y->index);
     case TREE_ACC:
     case TREE_REDUCE:
         return x->reduction == y->reduction && x->part == y->part;
     case TREE_SELECT:
-        return same_guards(x, y) && same(x->args[0], y->args[0], left) && same(x->args[1], y->args[1], left);
+        return same_guards(w, x, y) && same(w, x->args[0], y->args[0], left) &&
+               same(w, x->args[1], y->args[1], left);
     case TREE_STORED:
-        return same_element(x, y) || same(x->args[0], y->args[0], left);
+        return same_element(w, x, y) || same(w, x->args[0], y->args[0], left);
     case TREE_OP:
         break;
     }
     bool alike = x->op == y->op;
     for (unsigned i = 0; alike && i < scalar_op_arity(x->op); i++)
-        alike = same(x->args[i], y->args[i], left);
+        alike = same(w, x->args[i], y->args[i], left);
     return alike;
 }
 
-bool view_same(const struct tree *x, const struct tree *y)
+bool view_same(struct viewer *w, const struct tree *x, const struct tree *y)
 {
     unsigned left = MOST_COMPARED;
-    return same(x, y, &left);
+    return same(w, x, y, &left);
 }
 
 const struct index_expr *view_datum(struct viewer *w, const struct tree *t, int64_t least, int64_t most)
@@ -68,7 +79,7 @@ const struct index_expr *view_datum(struct viewer *w, const struct tree *t, int6
     size_t k = 0;
     for (; k < w->n_data; k++) {
         const struct view_datum *d = &w->data[k];
-        if (d->least == least && d->most == most && view_same(d->tree, t)) break;
+        if (d->least == least && d->most == most && view_same(w, d->tree, t)) break;
     }
     if (k == w->n_data) {
         w->data = arena_grow(w->arena, w->data, &w->cap_data, k + 1, sizeof *w->data);

@@ -14,8 +14,6 @@
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 
-enum { MOST_DATA = 1024 }; /* indices by data */
-
 /* A value, or the element of an array that may not be asked for. */
 struct later {
     const struct view *of;
@@ -195,8 +193,6 @@ static const struct view *index_scalar(struct viewer *w, const struct index_expr
 /* An index of what the space knows of indices: affine in logicals, with minima and maxima. What depends on
  * data, and the product of two indices, is none: it is computed as a number, whose range its type has. */
 
-static const struct index_expr *index_of(struct arena *a, const struct tree *t);
-
 /* Whether division of x by y, towards zero, is that of indices, downwards. */
 static bool divides(const struct index_expr *x, const struct index_expr *y)
 {
@@ -228,15 +224,15 @@ static const struct index_expr *index_of_op(struct arena *a, enum scalar_op op, 
     }
 }
 
-static const struct index_expr *index_of(struct arena *a, const struct tree *t)
+static const struct index_expr *index_of(struct viewer *w, const struct tree *t)
 {
-    if (t->kind == TREE_INDEX) return t->index;
-    if (t->kind == TREE_CONST) return index_constant(a, (int64_t)t->value);
+    if (t->kind == TREE_INDEX) return view_pinned(w, t->index);
+    if (t->kind == TREE_CONST) return index_constant(w->arena, (int64_t)t->value);
     if (t->kind != TREE_OP) return NULL;
-    const struct index_expr *x = index_of(a, t->args[0]);
-    if (!x || t->op == SCALAR_NEG) return x ? index_scale(a, x, -1) : NULL;
-    const struct index_expr *y = scalar_op_arity(t->op) == 2 ? index_of(a, t->args[1]) : NULL;
-    return y ? index_of_op(a, t->op, x, y) : NULL;
+    const struct index_expr *x = index_of(w, t->args[0]);
+    if (!x || t->op == SCALAR_NEG) return x ? index_scale(w->arena, x, -1) : NULL;
+    const struct index_expr *y = scalar_op_arity(t->op) == 2 ? index_of(w, t->args[1]) : NULL;
+    return y ? index_of_op(w->arena, t->op, x, y) : NULL;
 }
 
 /* ---- places of elements ---- */
@@ -255,7 +251,7 @@ static const struct index_expr *place_of(struct viewer *w, const struct view *v,
 {
     const struct view_env *env = view_bind(w, v->env, v->fun->params[0], index_scalar(w, i), i);
     const struct view *place = view_eval(w, v->fun->body, env);
-    return place->kind == VIEW_NOTHING ? NULL : index_of(w->arena, place->tree);
+    return place->kind == VIEW_NOTHING ? NULL : index_of(w, place->tree);
 }
 
 /* Whether the elements are made in an order of their own. */
@@ -351,9 +347,9 @@ const struct view *view_get_by_index(struct viewer *w, const struct view *v, con
 {
     switch (v->kind) {
     case VIEW_SCAN:
-        return view_scan_element(w, v, i);
+        return view_scan_element(w, v, view_pinned(w, i));
     case VIEW_SCATTER:
-        return scattered_element(w, v, i);
+        return scattered_element(w, v, view_pinned(w, i));
     case VIEW_REVERSE:
         return view_get(w, v->of, index_shift(w->arena, index_scale(w->arena, i, -1), v->length - 1));
     case VIEW_LIST:
@@ -367,7 +363,7 @@ const struct view *view_get_by_index(struct viewer *w, const struct view *v, con
     case VIEW_CHOICE:
         return choice_element(w, v, i);
     case VIEW_REDUCED:
-        return view_reduced_element(w, v, i);
+        return view_reduced_element(w, v, view_pinned(w, i));
     case VIEW_IOTA:
         return index_scalar(w, i);
     default:
@@ -380,8 +376,8 @@ const struct view *view_eval_at(struct viewer *w, const struct lift_expr *e, con
     const struct view *index = view_eval(w, e->args[0], env);
     if (index->kind == VIEW_NOTHING) return index;
     const struct lift_type *type = e->args[0]->type;
-    const struct index_expr *i = index_of(w->arena, index->tree);
-    if (!i && w->n_data >= MOST_DATA)
+    const struct index_expr *i = index_of(w, index->tree);
+    if (!i && w->n_data >= VIEW_MOST_DATA)
         return view_stuck(w, e, "more than 1024 indices by data; divide the program into several");
     if (!i) i = view_datum(w, index->tree, type->least, type->most);
     return view_get(w, view_eval_stored(w, e->args[1], env), i);

@@ -122,6 +122,17 @@ static const struct bb_node *replaced(struct arena *a, const struct bb_inst *ins
     return nodes;
 }
 
+void bb_put_indices(struct arena *a, struct bb_inst *inst, const struct index_expr **by, uint32_t n)
+{
+    const struct index_expr **axes = ARENA_ARRAY(a, const struct index_expr *, inst->n_axes + 1);
+    if (inst->index) inst->index = index_substitute(a, inst->index, by, n);
+    for (unsigned k = 0; k < inst->n_axes; k++)
+        axes[k] = index_substitute(a, inst->axes[k], by, n);
+    inst->axes = axes;
+    inst->guards = guard_substitute(a, inst->guards, &inst->n_guards, by, n);
+    if (inst->n_nodes) inst->nodes = replaced(a, inst, by, n);
+}
+
 /* Writes the indices and guards of an instruction with a variable in place of the window. */
 static void put_window(struct arena *a, const struct bb_logical *logicals, const struct bb_coordinate *w,
                        uint32_t variable, struct bb_inst *inst)
@@ -136,9 +147,7 @@ static void put_window(struct arena *a, const struct bb_logical *logicals, const
         if (i != one) sum = index_add(a, sum, index_scale(a, other, -t->coefficient));
     }
     by[n - 1] = sum;
-    if (inst->index) inst->index = index_substitute(a, inst->index, by, n);
-    inst->guards = guard_substitute(a, inst->guards, &inst->n_guards, by, n);
-    if (inst->n_nodes) inst->nodes = replaced(a, inst, by, n);
+    bb_put_indices(a, inst, by, n);
 }
 
 static bool mentions(const struct bb_inst *inst, uint32_t logical)
@@ -186,7 +195,7 @@ static unsigned find_windows(struct arena *a, const struct bb_logical *logicals,
 {
     unsigned n = 0;
     for (unsigned k = 0; k < load->n_axes; k++) {
-        struct bb_coordinate w;
+        struct bb_coordinate w = {0};
         bool found = find_window(logicals, load, load->axes[k], &w);
         for (unsigned i = 0; found && i < n_all; i++)
             found = is_everywhere(a, logicals, &w, all[i]);
@@ -209,7 +218,7 @@ unsigned bb_coordinates(struct arena *a, const struct bb_logical *logicals, cons
         uint32_t l = load->logicals[i];
         unsigned j = place_of(windows, n_windows, l);
         if (place_of(out, n, l) < n) continue;
-        out[n++] = j < n_windows ? windows[j] : (struct bb_coordinate){1, {{l, 1}}, logicals[l].extent};
+        out[n++] = j < n_windows ? windows[j] : (struct bb_coordinate){1, {{l, 1}}, logicals[l].extent, 0};
     }
     return n;
 }

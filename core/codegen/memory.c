@@ -68,7 +68,7 @@ static int64_t inside_extent(const struct cg_program *p, const struct bb_value *
 static int64_t coordinate_extent(const struct cg_program *p, const struct bb_value *v,
                                  const struct bb_region_dim *c)
 {
-    int64_t extent = 1;
+    int64_t extent = 1 + c->spread;
     for (unsigned i = 0; i < c->n_terms; i++) {
         const struct bb_term *t = &bb_value_terms(p->bb, v, c)[i];
         int64_t inside = inside_extent(p, v, t->logical);
@@ -185,7 +185,7 @@ static const char *place_region(struct cg_program *p, const struct bb_value *v)
         int64_t copied = cg_span(p, store->logicals[j]);
         r->extent[j] = coordinate_extent(p, v, c);
         if (!r->extent[j]) return "a tile outside a copy is less significant than one inside";
-        if (c->n_terms > 1 ? copied < r->extent[j] : copied != r->extent[j])
+        if (bb_overlaps(c) ? copied < r->extent[j] : copied != r->extent[j])
             return "a copy does not cover its region";
     }
     if (p->c->pad[v->region] < 0) return "a negative padding";
@@ -244,6 +244,14 @@ static bool is_across(const struct cg_program *p, const struct cg_region *r, con
     return floats && r->rotated % (CYCLE * r->part) == 0 && !p->bb->logicals[t->logical].reduction;
 }
 
+/* Where a load reads along coordinate j of its region. */
+static const struct index_expr *read_coordinate(struct cg_program *p, const struct bb_value *v, unsigned j)
+{
+    const struct bb_region *r = &p->bb->regions[v->region];
+    const struct bb_region_dim *c = &p->bb->region_dims[r->first_region_dim + j];
+    return index_shift(p->arena, load_coordinate(p, v, c, PART_INSIDE), bb_value_at(v, j));
+}
+
 static const struct index_expr *region_offset(struct cg_program *p, uint32_t inst)
 {
     const struct bb_inst *in = &p->bb->insts[inst];
@@ -254,7 +262,7 @@ static const struct index_expr *region_offset(struct cg_program *p, uint32_t ins
     bool across = false;
     for (unsigned j = 0; j < r->n_dims; j++) {
         const struct index_expr *x = inst == v->load
-                                         ? load_coordinate(p, v, &c[j], PART_INSIDE)
+                                         ? read_coordinate(p, v, j)
                                          : logical_index(p, inst, in->logicals[j], PART_ALL, NULL);
         const struct index_expr **sum = r->rotated && r->stride[j] == 1 ? &in_row : &rows;
         *sum = index_add(p->arena, *sum, index_scale(p->arena, x, r->stride[j]));

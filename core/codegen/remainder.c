@@ -239,16 +239,23 @@ static bool is_in_window(const struct cg_program *p, uint32_t load, uint32_t log
     const struct bb_region *r = &p->bb->regions[v->region];
     for (unsigned j = 0; j < r->n_dims; j++) {
         const struct bb_region_dim *c = &p->bb->region_dims[r->first_region_dim + j];
-        in_window |= c->n_terms > 1 && bb_has_term(bb_value_terms(p->bb, v, c), c->n_terms, logical);
+        in_window |= bb_overlaps(c) && bb_has_term(bb_value_terms(p->bb, v, c), c->n_terms, logical);
     }
     return in_window;
+}
+
+/* Whether a load reads a region that others read, too, perhaps for steps that 0 does not make neutral. */
+static bool is_read_by_several(const struct cg_program *p, uint32_t load)
+{
+    uint32_t value = p->bb->insts[load].value;
+    return value != BB_NONE && p->c->staged[value] && bb_is_shared(p->bb, &p->bb->values[value]);
 }
 
 /* Whether a load gives 0 beyond the extent of a logical: it is reduced by steps that 0 makes neutral. What is
  * computed of zeros need not be 0. */
 static bool gives_zero(struct cg_program *p, uint32_t load, uint32_t logical)
 {
-    bool loaded = p->bb->insts[load].kind == BB_LOAD;
+    bool loaded = p->bb->insts[load].kind == BB_LOAD && !is_read_by_several(p, load);
     bool all = loaded && p->bb->logicals[logical].reduction && !is_in_window(p, load, logical);
     for (uint32_t i = 0; i < p->bb->n_insts && all; i++)
         if (bb_reads(&p->bb->insts[i], load) && p->bb->insts[i].kind != BB_COPY_STORE)

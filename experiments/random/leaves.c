@@ -9,7 +9,8 @@
  *     b.lift     refused    b.lift:3:8: error: not supported yet: ...
  *
  * A program that is no kernel as it is, as it reads a scan in another order, is tried as the kernels that
- * 'thresh tune' makes of it: `40 implementations of 2 kernels`. A third word `wrong` names the first
+ * 'thresh tune' makes of it: `40 implementations of 2 kernels`. Arguments after the seed are pins, such as
+ * 'staged(t*)=YES', for the programs that they leave implementations of. A third word `wrong` names the first
  * implementation that is: what differs, and its loop nest. Each program has a process of its own; one that
  * dies is `crashed`. Exit status 1 if a program is wrong or crashed. */
 #include <inttypes.h>
@@ -47,6 +48,8 @@ static const struct bb_device device = {
 };
 
 struct check {
+    const char *const *pins;
+    unsigned n_pins;
     struct problem *problem;
     struct verify_task *task;
     struct verify_tolerance *tolerance; /* [outputs * n_sets] */
@@ -126,8 +129,11 @@ static unsigned try_leaves(struct check *x, unsigned wanted, struct pcg32 *rng)
 {
     const struct mcts_branching branching = {0};
     struct space_failure none = {0};
-    struct space_state *st = space_root(x->problem->space, &none);
+    struct diag *unheard = diag_new();
+    struct space_state *st = space_pinned_root(x->problem->space, x->pins, x->n_pins, unheard);
+    if (!st) st = space_root(x->problem->space, &none);
     unsigned tried = 0;
+    diag_free(unheard);
     if (!st) return 0;
     space_mark root = space_snapshot(st);
     for (unsigned i = 0; i < wanted * MOST_DESCENTS && tried < wanted && !x->why->length; i++) {
@@ -140,22 +146,31 @@ static unsigned try_leaves(struct check *x, unsigned wanted, struct pcg32 *rng)
 
 /* ---- programs ---- */
 
+/* What is tried of each program. */
+struct wish {
+    unsigned wanted; /* implementations */
+    uint64_t seed;
+    const char *const *pins;
+    unsigned n_pins;
+};
+
 /* Tries implementations of a program that is one kernel. Returns their number, or -1 after an error; the last
  * one is wrong if `why` has a text. */
-static int check_text(const char *path, const char *text, const char *sizes, unsigned wanted, uint64_t seed,
+static int check_text(const char *path, const char *text, const char *sizes, const struct wish *w,
                       struct strbuf *why, struct diag *d)
 {
-    struct check x = {.why = why, .problem = problem_new(path, text, sizes, &device, NULL, d)};
-    if (x.problem) x.task = verify_task_of(x.problem->backbone, false, NULL, seed, d);
+    struct check x = {.pins = w->pins, .n_pins = w->n_pins, .why = why};
+    x.problem = problem_new(path, text, sizes, &device, NULL, d);
+    if (x.problem) x.task = verify_task_of(x.problem->backbone, false, NULL, w->seed, d);
     if (!x.task) return -1;
     x.tolerance = base_calloc(verify_outputs(x.task) * x.task->n_sets, sizeof *x.tolerance);
     verify_interpret(x.task);
-    if (!verify_reference(x.task, seed, x.tolerance, d)) return -1;
+    if (!verify_reference(x.task, w->seed, x.tolerance, d)) return -1;
     x.buffers = base_calloc(x.task->n_buffers, sizeof *x.buffers);
     for (unsigned b = 0; b < x.task->n_buffers; b++)
         x.buffers[b] = base_calloc((size_t)x.task->buffers[b].elements, sizeof **x.buffers);
-    struct pcg32 rng = pcg32_seed(seed, 1);
-    return (int)try_leaves(&x, wanted, &rng);
+    struct pcg32 rng = pcg32_seed(w->seed, 1);
+    return (int)try_leaves(&x, w->wanted, &rng);
 }
 
 static double *drawn(const struct lift_program *p, unsigned array, struct arena *a, struct pcg32 *rng)
@@ -193,7 +208,7 @@ static bool same_results(const struct lift_program *p, const struct lift_program
 }
 
 /* A program that is no kernel: the kernels that 'thresh tune' makes of it, *kernels of them. */
-static int check_parts(const char *path, const char *text, const char *sizes, unsigned wanted, uint64_t seed,
+static int check_parts(const char *path, const char *text, const char *sizes, const struct wish *w,
                        unsigned *kernels, struct strbuf *why)
 {
     struct diag *d = diag_new();
@@ -203,7 +218,7 @@ static int check_parts(const char *path, const char *text, const char *sizes, un
     if (plan) same_results(lift_parse_bound(&plan->source, sizes, plan->arena, d), plan->program, why);
     for (unsigned i = 0; plan && tried >= 0 && i < plan->n_programs && !why->length; i++) {
         const struct sequence_program *p = &plan->programs[i];
-        int n = check_text(p->path, p->text, sizes, wanted, seed, why, d);
+        int n = check_text(p->path, p->text, sizes, w, why, d);
         tried = n < 0 ? -1 : tried + n;
         *kernels += 1;
     }
@@ -213,15 +228,15 @@ static int check_parts(const char *path, const char *text, const char *sizes, un
 }
 
 /* The exit status of the program's process. */
-static int check_program(const char *path, const char *sizes, unsigned wanted, uint64_t seed)
+static int check_program(const char *path, const char *sizes, const struct wish *w)
 {
     struct diag *d = diag_new();
     struct strbuf why = {0};
     size_t length = 0;
     unsigned kernels = 0;
     char *text = source_read_file(path, 1 << 20, &length, d);
-    int tried = text ? check_text(path, text, sizes, wanted, seed, &why, d) : -1;
-    if (text && tried < 0) tried = check_parts(path, text, sizes, wanted, seed, &kernels, &why);
+    int tried = text ? check_text(path, text, sizes, w, &why, d) : -1;
+    if (text && tried < 0) tried = check_parts(path, text, sizes, w, &kernels, &why);
     if (tried < 0) {
         printf("%s\trefused\t%s\n", path, diag_message(d, 0));
         return REFUSED;
@@ -234,15 +249,18 @@ static int check_program(const char *path, const char *sizes, unsigned wanted, u
 
 int main(int argc, char **argv)
 {
-    unsigned wanted = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    struct wish w = {.wanted = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 0,
+                     .seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
+                     .pins = (const char *const *)argv + 3,
+                     .n_pins = argc > 3 ? (unsigned)argc - 3 : 0};
     char *line = NULL;
     size_t room = 0;
     bool bad = false;
-    if (!wanted) {
-        fprintf(stderr,
-                "usage: leaves IMPLEMENTATIONS [SEED] < LIST, whose lines are KERNEL.lift, a tab, and "
-                "sizes\n");
+    if (!w.wanted) {
+        fprintf(
+            stderr,
+            "usage: leaves IMPLEMENTATIONS [SEED [PIN...]] < LIST, whose lines are KERNEL.lift, a tab, and "
+            "sizes\n");
         return REFUSED;
     }
     for (ssize_t n; (n = getline(&line, &room, stdin)) > 0;) {
@@ -252,7 +270,7 @@ int main(int argc, char **argv)
         fflush(stdout);
         pid_t child = fork();
         if (child == 0) {
-            int status = check_program(line, sizes && *sizes ? sizes : NULL, wanted, seed);
+            int status = check_program(line, sizes && *sizes ? sizes : NULL, &w);
             fflush(stdout);
             _exit(status);
         }

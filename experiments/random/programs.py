@@ -410,6 +410,9 @@ class Program:
             options.append((3, lambda: self.pad(env, wanted, depth)))
         if n <= 3:
             options.append((1, lambda: self.written_out(env, wanted, depth)))
+        options.append((3, lambda: self.stencil(env, wanted, depth)))
+        if len(shape) == 2:
+            options.append((3, lambda: self.stencil_both(env, wanted, depth)))
         if rest and n % 2 == 0 and rest[0] % 2 == 0:
             options.append((0.5, lambda: self.part(env, wanted, depth, "untile(tile(2, 2, {}))", n, lambda a: a)))
         if rest and min(n, rest[0]) > 3:
@@ -680,6 +683,37 @@ class Program:
         length = (n - 1) * step + k + self.rng.randint(0, step - 1)
         text, a = self.array(env, (t, (length, *rest)), depth - 1)
         return (f"slide({k}, {step}, {text})", lambda e: np.stack([a(e)[i * step:i * step + k] for i in range(n)]))
+
+    def stencil(self, env, wanted, depth):
+        """What is computed of elements at constant places of windows."""
+        t, (n, *rest) = wanted
+        k, step = self.rng.randint(2, 4), self.rng.choice([1, 1, 1, 2])
+        length = (n - 1) * step + k
+        make = self.pad if length > 2 and self.rng.random() < 0.7 else self.array
+        text, a = make(env, (t, (length, *rest)), depth - 1)
+        w, names = self.name("w"), [self.name("v") for _ in range(self.rng.randint(2, 3))]
+        places = [self.rng.randrange(k) for _ in names]
+        body, f = self.expression({**env, **{v: (t, tuple(rest)) for v in names}}, (t, tuple(rest)), depth - 1)
+        for v, place in zip(names, places):
+            body = f"(let {v} = at({place}, {w}) in {body})"
+        return (f"map(fun {w} -> {body}, slide({k}, {step}, {text}))",
+                lambda e: np.stack([f({**e, **{v: a(e)[i * step + p] for v, p in zip(names, places)}}) for i in range(n)]))
+
+    def stencil_both(self, env, wanted, depth):
+        """The same of windows of two dimensions."""
+        t, (n, m) = wanted
+        text, a = self.pad_both(env, (t, (n + 2, m + 2)), depth - 1)
+        w, names = self.name("w"), [self.name("v") for _ in range(self.rng.randint(2, 4))]
+        places = [(self.rng.randrange(3), self.rng.randrange(3)) for _ in names]
+        body, f = self.expression({**env, **{v: (t, ()) for v in names}}, (t, ()), depth - 1)
+        for v, (y, x) in zip(names, places):
+            body = f"(let {v} = at({x}, at({y}, {w})) in {body})"
+
+        def value(e):
+            of = a(e)
+            return np.array([[f({**e, **{v: of[i + y][j + x] for v, (y, x) in zip(names, places)}}) for j in range(m)]
+                             for i in range(n)])
+        return f"map2(fun {w} -> {body}, slide2(3, 1, {text}))", value
 
     def iterate(self, env, wanted, depth):
         t, (n, *rest) = wanted

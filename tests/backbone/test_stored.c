@@ -76,6 +76,18 @@ Test(backbone_stored, steps_of_iterate)
     arena_free(a);
 }
 
+/* What stands at several places of windows is shared, too. */
+Test(backbone_stored, steps_at_places_of_windows)
+{
+    expect_values(
+        "fun f(a) = map(fun w -> sum([exp(at(0, w)), at(1, w)]), slide(2, 1, pad(0, 1, clamp, a)))\n"
+        "output iterate(2, f, x)",
+        "t t_2");
+    expect_values("fun f(a) = map(fun w -> at(0, w) * 2.0 + at(2, w), slide(3, 1, pad(1, 1, mirror, a)))\n"
+                  "output iterate(2, f, x)",
+                  "t t_2");
+}
+
 /* A name is for the array that has it; one without a name is called otherwise. */
 Test(backbone_stored, names_stay)
 {
@@ -93,9 +105,8 @@ Test(backbone_stored, nothing_that_is_read_once_or_cheap)
     expect_values("output map(sqrt, map(exp, x))", "");
     expect_values("output map(fun r -> let m = reduce(max, 0.0, r) in sum(map(fun y -> exp(y - m), r)), A)",
                   "");
-    expect_values(
-        "fun f(a) = map(fun w -> sum([exp(at(0, w)), at(1, w)]), slide(2, 1, pad(0, 1, clamp, a)))\n"
-        "output iterate(2, f, x)",
-        "");
+    expect_values("fun f(a) = map(fun w -> exp(at(0, w)), slide(2, 1, pad(0, 1, clamp, a)))\n"
+                  "output iterate(2, f, x)",
+                  "");
     expect_values("output map2(fun w -> sum(map(exp, join(w))), slide2(3, 1, A))", "");
 }

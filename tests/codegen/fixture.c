@@ -98,7 +98,7 @@ static void stageable(struct backbone *bb, struct arena *a, const char *name, ui
         bb->logicals[own[j]].of = load->logicals[j];
         bb->logicals[own[j]].region = bb->n_regions;
         bb->logicals[own[j]].coordinate = bb->n_region_dims + j;
-        bb->region_dims[bb->n_region_dims + j] = (struct bb_region_dim){bb->n_terms, 1};
+        bb->region_dims[bb->n_region_dims + j] = (struct bb_region_dim){bb->n_terms, 1, 0};
         bb->terms[bb->n_terms++] = (struct bb_term){load->logicals[j], 1};
     }
     struct bb_inst *cl = inst(bb, a, arena_printf(a, "%s.cl", name), BB_COPY_LOAD, 2, own);

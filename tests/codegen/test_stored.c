@@ -54,7 +54,7 @@ Test(stored, an_expression_in_a_product)
     "fun blur(a) = map2(fun w -> at(1, at(0, w)) + at(0, at(1, w)) + at(1, at(1, w)) + at(2, at(1, w)) "     \
     "+ at(1, at(2, w)), slide2(3, 1, pad2(1, 1, clamp, a)))\n"
 
-/* Windows at constant places are values of their own: what they share is not staged together. */
+/* The TAKE of t is in windows; the loads of x at constant places of others are in its copy. */
 Test(stored, a_stencil_of_a_stencil)
 {
     check_staged("size M, N\ninput x: [[float]N]M\n" BLUR2 "let t = blur(x)\n"

@@ -1,0 +1,103 @@
+/* Loads at constant places of windows that read one staged tile: random leaves (descents.h) in which the
+ * owner, and with it all readers, are staged. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "core/base/strbuf.h"
+#include "tests/codegen/descents.h"
+#include "tests/fixture/longer.h"
+
+static void check_spots(const char *text, const char *sizes, const char *value, unsigned usual)
+{
+    const struct descents d = {.text = text,
+                               .sizes = sizes,
+                               .local_bytes = 2048,
+                               .staged = value,
+                               .descents = longer(usual, 20 * usual),
+                               .compiled = longer(2, 12)};
+    check_descents(&d);
+}
+
+/* A program with a padded array at each `@`, with every border: "pad2(1, 1, clamp, x)". */
+static void check_borders(const char *program, const char *dimensions, const char *array, const char *sizes,
+                          const char *value, unsigned usual)
+{
+    static const char *const borders[] = {"clamp", "mirror", "wrap", "3.0"};
+    for (size_t b = 0; b < sizeof borders / sizeof *borders; b++) {
+        const char *constant = borders[b][0] == '3' ? "Constant" : "";
+        struct strbuf text = {0};
+        for (const char *c = program; *c; c++)
+            if (*c == '@')
+                strbuf_printf(&text, "pad%s%s(1, 1, %s, %s)", constant, dimensions, borders[b], array);
+            else
+                strbuf_printf(&text, "%c", *c);
+        check_spots(text.text, sizes, value, usual);
+        strbuf_free(&text);
+    }
+}
+
+Test(spots, of_one_dimension)
+{
+    check_borders("size N\ninput x: [float]N\n"
+                  "output map(fun w -> at(0, w) + 2.0 * at(1, w) - 3.0 * at(2, w), slide(3, 1, @))\n",
+                  "", "x", "N=13", "x", 20);
+}
+
+/* Between 2 * i and 2 * i + 3 one element is read by nobody. */
+Test(spots, with_stride)
+{
+    check_borders("size N\ninput x: [float]2*N\n"
+                  "output map(fun w -> at(0, w) + 2.0 * at(1, w) - 3.0 * at(3, w), slide(4, 2, @))\n",
+                  "", "x", "N=12", "x", 20);
+}
+
+Test(spots, of_two_dimensions)
+{
+    check_borders(
+        "size M, N\ninput x: [[float]N]M\n"
+        "output map2(fun w -> at(1, at(0, w)) + at(0, at(1, w)) + 2.0 * at(1, at(1, w)) + at(2, at(1, w)) "
+        "- at(1, at(2, w)), slide2(3, 1, @))\n",
+        "2", "x", "M=7,N=8", "x", 10);
+}
+
+/* Rows of a window that reductions read whole: along a row they are not shifted. */
+Test(spots, of_rows_that_are_reduced)
+{
+    check_borders("size M, N\ninput x: [[float]N]M\n"
+                  "output map(fun w -> reduce(max, -9.0, at(0, w)) + reduce(add, 0.0, at(2, w)), "
+                  "slide(3, 1, @))\n",
+                  "", "x", "M=6,N=13", "x", 20);
+}
+
+#define STEP "fun step(a) = map(fun w -> at(0, w) + at(1, w) - 2.0 * at(2, w), slide(3, 1, @))\n"
+
+Test(spots, of_a_computed_step)
+{
+    check_borders("size N\ninput x: [float]N\n" STEP "output iterate(2, step, x)\n", "", "a", "N=14", "t",
+                  12);
+}
+
+Test(spots, of_a_reduction)
+{
+    check_borders("size N, K\ninput A: [[float]K]N\ninput b: [float]K\n"
+                  "let s = map(fun r -> dot(r, b), A)\n"
+                  "output map(fun w -> at(0, w) - at(1, w) + 3.0 * at(2, w), slide(3, 1, @))\n",
+                  "", "s", "N=12,K=3", "s", 12);
+}
+
+Test(spots, of_windows_of_windows)
+{
+    check_spots("size N\ninput x: [float]N\n"
+                "output map(fun v -> at(0, at(0, v)) - 2.0 * at(1, at(0, v)) + 3.0 * at(1, at(1, v)), "
+                "slide(2, 1, slide(2, 1, x)))\n",
+                "N=14", "x", 20);
+}
+
+/* What stands at one place without a window reads the same tile. */
+Test(spots, beside_the_element_itself)
+{
+    check_spots("size N\ninput x: [float]N\n"
+                "output map(fun (y, w) -> y * at(0, w) + at(1, w) - at(2, w), "
+                "zip(x, slide(3, 1, pad(1, 1, clamp, x))))\n",
+                "N=16", "x", 20);
+}
