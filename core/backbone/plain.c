@@ -263,21 +263,78 @@ static void add_chunks(struct maker *m, int64_t vector)
                      vectors * vector, vector));
 }
 
-static void add_groups(struct maker *m)
+/* The largest tile up to `most` of which a dimension has two or more; 0: none from `least` on. What is one
+ * tile is not rounded up. */
+static int64_t largest_part(const struct maker *m, uint32_t logical, int64_t most, int64_t least)
+{
+    for (int64_t n = most; n >= least; n--)
+        if (span_of(m, logical, n) > n) return n;
+    return 0;
+}
+
+/* Cuts rows into groups of work-items; returns their size, or 0. */
+static int64_t group_rows(const struct maker *m, struct plan *p)
 {
     const struct bb_device *dev = m->device;
     int64_t most = dev->gpu ? GPU_GROUP : CPU_GROUP;
-    struct plan p = all_loops(m);
     if (most > dev->max_work_group) most = dev->max_work_group;
     if (most > dev->max_work_item[0]) most = dev->max_work_item[0];
-    int64_t group = largest_tile(m, m->nest[0], most, LEAST_GROUP);
-    if (!group) return;
-    spread(m, &p, 0, GROUPS);
-    if (group == inner_extent(m))
-        p.levels[m->nest[0]][0].role = ITEMS_OF_GROUP;
-    else
-        cut(m, &p, m->nest[0], 1, group, ITEMS_OF_GROUP);
-    add(m, &p, arena_printf(m->arena, "one work-item per element, groups of %" PRId64, group));
+    int64_t row = inner_extent(m), group = largest_part(m, m->nest[0], most, LEAST_GROUP);
+    spread(m, p, 0, GROUPS);
+    if (row >= LEAST_GROUP && row <= most) {
+        p->levels[m->nest[0]][0].role = ITEMS_OF_GROUP;
+        return row;
+    }
+    if (group) cut(m, p, m->nest[0], 1, group, ITEMS_OF_GROUP);
+    return group;
+}
+
+static void add_groups(struct maker *m)
+{
+    struct plan p = all_loops(m);
+    int64_t group = group_rows(m, &p);
+    if (group) add(m, &p, arena_printf(m->arena, "one work-item per element, groups of %" PRId64, group));
+}
+
+/* Whether a load has the logical in a window: what neighbours along it read overlaps. */
+static bool in_window(const struct maker *m, uint32_t logical)
+{
+    const struct backbone *bb = m->bb;
+    bool found = false;
+    for (unsigned c = 0; c < bb->n_region_dims && !found; c++) {
+        const struct bb_region_dim *dim = &bb->region_dims[c];
+        found = bb_overlaps(dim) && bb_has_term(&bb->terms[dim->first_term], dim->n_terms, logical);
+    }
+    return found;
+}
+
+/* Windows that are reduced are registers; false: other logicals are reduced, too, or windows are large. */
+static bool unroll_windows(const struct maker *m, struct plan *p)
+{
+    for (uint32_t l = 0; l < m->bb->n_logicals; l++) {
+        const struct bb_logical *logical = &m->bb->logicals[l];
+        if (!is_main(m->bb, l) || !logical->reduction) continue;
+        if (!in_window(m, l) || logical->extent > UNROLLED) return false;
+        p->levels[l][0].role = REGISTERS;
+    }
+    return true;
+}
+
+/* A stencil: each work-item has the results of a column, of up to so many rows and planes. Their windows are
+ * written out, and the compiler loads once what they share. */
+static void add_columns(struct maker *m, int64_t rows, int64_t planes)
+{
+    struct plan p = all_loops(m);
+    if (!m->device->gpu || m->n_nest < 2 || !in_window(m, m->nest[1]) || !unroll_windows(m, &p)) return;
+    rows = largest_part(m, m->nest[1], rows, 2);
+    bool has_planes = m->n_nest > 2 && in_window(m, m->nest[2]);
+    planes = has_planes ? largest_part(m, m->nest[2], planes, 1) : 1;
+    if (!rows || !group_rows(m, &p)) return;
+    cut(m, &p, m->nest[1], 1, rows, REGISTERS);
+    if (planes > 1) cut(m, &p, m->nest[2], 1, planes, REGISTERS);
+    add(m, &p,
+        arena_printf(m->arena, "one work-item per %" PRId64 " x %" PRId64 " results in a column", planes,
+                     rows));
 }
 
 /* One work-item per element, or per vector, with unrolled reductions. */
@@ -429,6 +486,8 @@ unsigned bb_plain(const struct backbone *bb, const struct space *space, const st
     add_vectors(&m, vector);
     add_chunks(&m, vector);
     add_groups(&m);
+    add_columns(&m, 8, 2);
+    add_columns(&m, 4, 1);
     add_unrolled(&m, vector);
     return m.n_out;
 }

@@ -1,5 +1,6 @@
-/* Products in tiles, in panels and in strips, and transpositions (core/backbone/tiled.h, panel.h, strips.h,
- * transposed.h): which programs have them, what they become, and that they compute the same. */
+/* Products in tiles, in panels and in strips, transpositions (core/backbone/tiled.h, panel.h, strips.h,
+ * transposed.h), and columns of stencils (plain.c): which programs have them, what they become, and that they
+ * compute the same. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static const struct bb_device tiled_cpu = {.max_work_group = 4096,
 
 static const char tiles[] = "loaded ahead", panels[] = "whole rows",
                   transposed[] = "transposed in local memory", packed[] = "packed columns",
-                  in_place[] = "columns in place"; /* in labels */
+                  in_place[] = "columns in place", columns[] = "in a column"; /* in labels */
 
 static struct contenders tiled_open(const char *kernel, const char *sizes, const char *label)
 {
@@ -384,4 +385,31 @@ Test(tiled, strips_in_place)
     tiled_check("matmul", "M=64,N=128,K=64", in_place, 2);
     tiled_check("matmul_strided", "M=64,N=64,K=32", in_place, 1);
     tiled_check("matmul", "M=64,N=128,K=6", in_place, 2);
+}
+
+/* ---- columns of stencils ---- */
+
+/* The windows of all results of a work-item are written out; neighbours in a row are neighbouring work-items.
+ */
+Test(tiled, columns_of_a_stencil)
+{
+    tiled_expect("stencil_27point", "D=256,H=256,W=256", columns,
+                 "plain: one work-item per 2 x 8 results in a column",
+                 (const char *const[]){"block1 128: ", "block0 32: ", "thread0 256: A_2.load.w.0",
+                                       "unroll 3: A_2.load.i2.0", "unroll 8: A_2.load.h.1",
+                                       "unroll 2: A_2.load.d.1", NULL});
+    tiled_check("stencil_27point", "D=4,H=16,W=32", columns, 2);
+    tiled_check("stencil_27point", "D=5,H=9,W=37", columns, 1); /* both have 1 x 3 results */
+    tiled_check("stencil_5point", "H=24,W=512", columns, 2);
+}
+
+/* Of other reductions, of rows without windows and on a CPU there are none. */
+Test(tiled, what_has_no_columns)
+{
+    tiled_check("convolution", "B=1,O=4,C=4,H=16,W=16", columns, 0);
+    tiled_check("bias_relu", "M=16,N=64", columns, 0);
+    tiled_check("stencil_3point", "N=64", columns, 0);
+    struct contenders c = contenders_open("stencil_5point", "H=24,W=512", &tiled_cpu, columns);
+    cr_expect_eq(c.n, 0);
+    contenders_close(&c);
 }
