@@ -273,16 +273,15 @@ static double bundle_amount(const struct costing *c, lane_amount amount)
     return of[0] + of[1] * p + of[2] * lanes / p + of[3] * lanes;
 }
 
-/* Elements that are copied for sure, in accesses: a staged tile is filled by its group, once for all readers.
- * Each work-item may do it for itself instead, and then reads no memory any more: its accesses are those of a
- * load. */
+/* Elements that are copied for sure, in accesses: a staged tile is filled by its group. Each work-item may do
+ * it for itself instead, and then reads no memory any more: its accesses are those of a load. */
 static double copy_accesses(const struct costing *c)
 {
     double sum = 0;
     for (unsigned i = 0; i < c->m->n_profiles; i++) {
         const struct profile *p = &c->m->profiles[i];
         if (!p->load || p->value == BB_NONE || c->staging[p->value] != STAGED_YES) continue;
-        if (c->m->bb->values[p->value].owner != p->value || model_is_for_items(c->m, p->value)) continue;
+        if (model_is_for_items(c->m, p->value)) continue; /* so is what several values read */
         double widest = figure(c, PERFMODEL_ACCESS_BYTES) / p->element_bytes;
         double copied = profile_product(p->distinct, p->n_distinct, c->split, PART_BLOCK) * group_share(c, p);
         if (widest >= 1) sum += copied / widest;

@@ -62,9 +62,9 @@ void bb_lower_store(struct lowering *l, const struct lift_array *array, const st
                     const struct index_expr *index, struct source_pos at);
 /* Makes a logical one of the instruction's own. */
 void bb_lower_own(struct lowering *l, struct bb_inst *inst, uint32_t logical, struct source_pos at);
-/* A new instruction, named after the stem, and its number once it is complete. */
 /* Whether an instruction is called so. */
 bool bb_lower_named(const struct lowering *l, const char *stem, const char *suffix);
+/* A new instruction, named after the stem, and its number once it is complete. */
 struct bb_inst bb_lower_inst(const struct lowering *l, enum bb_inst_kind kind, const char *stem,
                              enum scalar_type type);
 uint32_t bb_lower_push(struct lowering *l, const struct bb_inst *inst);

@@ -30,19 +30,35 @@ static bool is_spot(const struct finder *f, uint32_t logical)
 
 /* ---- the owner ---- */
 
-/* Whether an instruction's form has only its own logicals and the sums. */
+static bool form_mentions(const struct bb_inst *form, uint32_t v)
+{
+    bool mentioned =
+        (form->index && index_mentions(form->index, v)) || guard_mentions(form->guards, form->n_guards, v);
+    for (unsigned k = 0; k < form->n_axes && !mentioned; k++)
+        mentioned = index_mentions(form->axes[k], v);
+    for (unsigned i = 0; i < form->n_nodes && !mentioned; i++)
+        mentioned = bb_node_mentions(&form->nodes[i], v);
+    return mentioned;
+}
+
+static bool owns_some(const struct bb_inst *inst, const struct bb_coordinate *c)
+{
+    bool owns = false;
+    for (unsigned i = 0; i < c->n_terms; i++)
+        owns = owns || bb_owns(inst, c->terms[i].logical);
+    return owns;
+}
+
+/* Whether an instruction's form has only its own logicals, and sums of these. Where its spot makes an index
+ * constant the instruction has no logical, and its copy would have none of the sum. */
 static bool is_closed(const struct finder *f, uint32_t inst, const struct bb_inst *form)
 {
+    const struct bb_inst *own = &f->l->insts[inst];
     bool closed = true;
-    for (uint32_t v = 0; v < f->n_logicals && closed; v++) {
-        bool mentioned = (form->index && index_mentions(form->index, v)) ||
-                         guard_mentions(form->guards, form->n_guards, v);
-        for (unsigned k = 0; k < form->n_axes; k++)
-            mentioned = mentioned || index_mentions(form->axes[k], v);
-        for (unsigned i = 0; i < form->n_nodes; i++)
-            mentioned = mentioned || bb_node_mentions(&form->nodes[i], v);
-        closed = !mentioned || (!is_spot(f, v) && bb_owns(&f->l->insts[inst], v));
-    }
+    for (uint32_t v = 0; v < f->n_logicals && closed; v++)
+        closed = !form_mentions(form, v) || (!is_spot(f, v) && bb_owns(own, v));
+    for (unsigned j = 0; j < f->out->n_coordinates && closed; j++)
+        closed = !form_mentions(form, f->out->sum + j) || owns_some(own, &f->out->coordinates[j]);
     return closed;
 }
 
@@ -150,7 +166,7 @@ static bool is_reader(const struct finder *f, const struct bb_inst *form, uint32
     const struct bb_inst *own = &l->insts[f->load], *inst = &l->insts[load];
     if (inst->kind != own->kind || !same_array(l, f->load, load) || !same_logicals(own, inst) ||
         inst->n_axes != own->n_axes ||
-        (form->n_guards && inst->n_guards && inst->otherwise != own->otherwise))
+        (form->n_guards && inst->n_guards && inst->otherwise != form->otherwise))
         return false;
     uint32_t n = f->out->sum + f->out->n_coordinates;
     const struct index_expr **by = ARENA_ARRAY(l->arena, const struct index_expr *, n);
@@ -248,6 +264,7 @@ void bb_put_spots(struct arena *a, const struct bb_spots *s, unsigned k, uint32_
     inst->index = s->insts[k].index;
     inst->n_guards = s->insts[k].n_guards;
     inst->guards = s->insts[k].guards;
+    inst->otherwise = s->insts[k].otherwise;
     inst->nodes = s->insts[k].nodes;
     bb_put_indices(a, inst, by, n);
 }

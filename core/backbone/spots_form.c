@@ -24,10 +24,16 @@ struct position {
     unsigned node;
 };
 
-static bool same_form(const struct bb_inst *inst, const struct tree *t)
+static bool same_place(const struct bb_inst *inst, const struct tree *t)
 {
     return !index_compare(inst->index, t->index) && inst->n_guards == t->n_guards &&
            guard_same(inst->guards, t->guards, t->n_guards);
+}
+
+/* Where guards hold for the spots of an instruction, its tree alone has the value beyond the border. */
+static bool same_form(const struct bb_inst *form, const struct tree *t)
+{
+    return same_place(form, t) && (!t->n_guards || form->otherwise == t->value);
 }
 
 /* A LOAD that a tree is: also with spots, if it is read by several. */
@@ -36,7 +42,7 @@ static void walk_load(struct walk *w, const struct tree *t, uint32_t inst)
     const struct tree *settled = view_settled_access(w->l->viewer, t);
     struct bb_inst *form = &w->form[inst];
     bool is_load = form->kind == BB_LOAD && form->buffer == t->array && !form->n_data;
-    if (!is_load || !same_form(&w->l->insts[inst], settled) || (w->seen[inst] && !same_form(form, t))) {
+    if (!is_load || !same_place(&w->l->insts[inst], settled) || (w->seen[inst] && !same_form(form, t))) {
         w->failed = true;
         return;
     }
@@ -44,6 +50,7 @@ static void walk_load(struct walk *w, const struct tree *t, uint32_t inst)
     form->index = t->index;
     form->n_guards = t->n_guards;
     form->guards = t->guards;
+    form->otherwise = t->value;
     form->n_axes = t->n_axes;
     form->axes = t->axes;
 }

@@ -101,43 +101,7 @@ unsigned stored_direct(const struct lowering *l, uint32_t take, const uint32_t *
     return left;
 }
 
-/* ---- several readers ---- */
-
-/* Whether an instruction reads a value only where a guard on a logical selects it, as [f(0), f(1)] at k does:
- * then its iterations over that logical share nothing. */
-static bool is_selected(const struct bb_inst *reader, uint32_t take, uint32_t logical)
-{
-    const struct bb_node *nodes = reader->nodes;
-    bool selected = true;
-    for (unsigned i = 0; i < reader->n_nodes; i++) {
-        if (nodes[i].kind != BB_NODE_OPERAND || reader->operands[nodes[i].operand] != take) continue;
-        bool guarded = false;
-        for (unsigned k = i + 1; k < reader->n_nodes; k++)
-            guarded = guarded || (nodes[k].kind == BB_NODE_SELECT && bb_node_mentions(&nodes[k], logical) &&
-                                  bb_node_first(&nodes[k]) <= &nodes[i]);
-        selected = selected && guarded;
-    }
-    return selected;
-}
-
-/* Whether iterations of an instruction over a logical that the load lacks read the same element. */
-static bool reads_again(const struct bb_inst *reader, uint32_t take, const struct bb_inst *own)
-{
-    bool again = false;
-    for (unsigned j = 0; j < reader->n_logicals; j++)
-        again =
-            again || (!bb_owns(own, reader->logicals[j]) && !is_selected(reader, take, reader->logicals[j]));
-    return again;
-}
-
-/* Whether some reader does. */
-static bool is_read_again(const struct lowering *l, uint32_t load)
-{
-    bool again = false;
-    for (uint32_t i = 0; i < l->n_insts && !again; i++)
-        again = bb_reads(&l->insts[i], load) && reads_again(&l->insts[i], load, &l->insts[load]);
-    return again;
-}
+/* ---- several takes ---- */
 
 static bool is_plain(const struct index_expr *x)
 {
@@ -145,7 +109,7 @@ static bool is_plain(const struct index_expr *x)
            x->terms[0].atom.kind == INDEX_VAR && x->terms[0].atom.var < VIEW_DATUM;
 }
 
-/* Notes that a logical of the first reader is `to` of the other; false: it is another one already, or they
+/* Notes that a logical of the first take is `to` of the other; false: it is another one already, or they
  * differ in length. */
 static bool match(const struct lowering *l, uint32_t from, uint32_t to, uint32_t *as)
 {
@@ -154,39 +118,27 @@ static bool match(const struct lowering *l, uint32_t from, uint32_t to, uint32_t
     return l->logicals[from].extent == l->logicals[to].extent;
 }
 
-/* Whether two instructions have the same indices and guards if logicals of the first are replaced. */
-static bool same_indices(const struct lowering *l, const struct bb_inst *x, const struct bb_inst *y,
-                         const uint32_t *as)
+static bool same_axes(const struct lowering *l, const struct bb_inst *x, const struct bb_inst *y,
+                      const uint32_t *as)
 {
     const struct index_expr **by = ARENA_ARRAY(l->arena, const struct index_expr *, l->n_logicals + 1);
-    struct bb_inst there = *x;
+    bool same = true;
     for (uint32_t v = 0; v < l->n_logicals; v++)
         if (as[v] != v) by[v] = index_var(l->arena, as[v], l->logicals[v].extent);
-    there.n_nodes = 0;
-    bb_put_indices(l->arena, &there, by, (uint32_t)l->n_logicals);
-    bool same = !x->index || !index_compare(there.index, y->index);
-    for (unsigned k = 0; same && k < x->n_axes; k++)
-        same = !index_compare(there.axes[k], y->axes[k]);
-    return same && there.n_guards == y->n_guards && guard_same(there.guards, y->guards, y->n_guards);
-}
-
-/* Whether two TAKEs read one array, or two LOADs each element of it once. Where each tile of a LOAD is read
- * again, as in a product of an array with itself, a tile for each is better than all elements for both. */
-static bool same_array(const struct lowering *l, uint32_t first, uint32_t other)
-{
-    const struct bb_inst *x = &l->insts[first], *y = &l->insts[other];
-    const struct tree *a = l->trees[first], *b = l->trees[other];
-    if (x->kind != y->kind || x->n_axes != y->n_axes || x->n_logicals != y->n_logicals) return false;
-    if (x->kind == BB_TAKE) return a->of_array == b->of_array && a->part == b->part;
-    return x->kind == BB_LOAD && x->buffer == y->buffer && !x->n_data && !y->n_data &&
-           (!x->n_guards || x->otherwise == y->otherwise) && !is_read_again(l, first) &&
-           !is_read_again(l, other);
+    for (unsigned k = 0; same && k < x->n_axes; k++) {
+        const struct index_expr *axis = index_substitute(l->arena, x->axes[k], by, (uint32_t)l->n_logicals);
+        same = !index_compare(axis, y->axes[k]);
+    }
+    return same;
 }
 
 bool stored_shares(const struct lowering *l, uint32_t first, uint32_t other, uint32_t *as)
 {
     const struct bb_inst *x = &l->insts[first], *y = &l->insts[other];
-    bool shares = first != other && (x->kind == BB_TAKE || x->kind == BB_LOAD) && same_array(l, first, other);
+    if (x->kind != BB_TAKE || y->kind != BB_TAKE || first == other) return false;
+    const struct tree *a = l->trees[first], *b = l->trees[other];
+    bool shares = a->of_array == b->of_array && a->part == b->part && x->n_axes == y->n_axes &&
+                  x->n_logicals == y->n_logicals;
     for (uint32_t v = 0; v < l->n_logicals; v++)
         as[v] = v;
     for (unsigned k = 0; shares && k < x->n_axes; k++)
@@ -194,7 +146,7 @@ bool stored_shares(const struct lowering *l, uint32_t first, uint32_t other, uin
             shares = match(l, x->axes[k]->terms[0].atom.var, y->axes[k]->terms[0].atom.var, as);
     for (unsigned i = 0; shares && i < x->n_logicals; i++)
         shares = bb_owns(y, as[x->logicals[i]]);
-    return shares && same_indices(l, x, y, as);
+    return shares && same_axes(l, x, y, as);
 }
 
 /* ---- what is worth it ---- */
@@ -232,6 +184,33 @@ static bool has_window(const struct lowering *l, const struct bb_inst *take, con
     return coordinates < take->n_logicals;
 }
 
+/* Whether an instruction reads a value only where a guard on a logical selects it, as [f(0), f(1)] at k does:
+ * then its iterations over that logical share nothing. */
+static bool is_selected(const struct bb_inst *reader, uint32_t take, uint32_t logical)
+{
+    const struct bb_node *nodes = reader->nodes;
+    bool selected = true;
+    for (unsigned i = 0; i < reader->n_nodes; i++) {
+        if (nodes[i].kind != BB_NODE_OPERAND || reader->operands[nodes[i].operand] != take) continue;
+        bool guarded = false;
+        for (unsigned k = i + 1; k < reader->n_nodes; k++)
+            guarded = guarded || (nodes[k].kind == BB_NODE_SELECT && bb_node_mentions(&nodes[k], logical) &&
+                                  bb_node_first(&nodes[k]) <= &nodes[i]);
+        selected = selected && guarded;
+    }
+    return selected;
+}
+
+/* Whether iterations of an instruction over a logical that the TAKE lacks read the same element. */
+static bool reads_again(const struct bb_inst *reader, uint32_t take, const struct bb_inst *own)
+{
+    bool again = false;
+    for (unsigned j = 0; j < reader->n_logicals; j++)
+        again =
+            again || (!bb_owns(own, reader->logicals[j]) && !is_selected(reader, take, reader->logicals[j]));
+    return again;
+}
+
 /* Whether other TAKEs read the value at other places of windows. */
 static bool has_spots(const struct lowering *l, uint32_t take, const uint32_t *makers, unsigned n)
 {
@@ -243,11 +222,14 @@ static bool has_spots(const struct lowering *l, uint32_t take, const uint32_t *m
 /* Whether several iterations of a reader share an element, or several TAKEs read it. */
 static bool is_shared(const struct lowering *l, uint32_t take)
 {
+    const struct bb_inst *own = &l->insts[take];
     uint32_t *as = ARENA_ARRAY(l->arena, uint32_t, l->n_logicals + 1);
     bool shared = false;
     for (uint32_t i = 0; i < l->n_insts && !shared; i++)
         shared = stored_shares(l, take, i, as);
-    return shared || is_read_again(l, take);
+    for (uint32_t i = 0; i < l->n_insts && !shared; i++)
+        shared = bb_reads(&l->insts[i], take) && reads_again(&l->insts[i], take, own);
+    return shared;
 }
 
 /* Whether the value of a TAKE is worth it, of which the chosen ones are no part. */

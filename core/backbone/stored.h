@@ -23,8 +23,7 @@
  *     sum(map(fun x -> exp(x - m), s))                 s_2.take(i, j_2)
  *
  * s_2 is a value that shares the region and the copy of s, its *owner*. Where they differ, j and j_2, all is
- * staged. So are the loads of softmax, whose row is read by a sum and by an output: X.load(i, k) and
- * X_2.load(i, j). TAKEs at constant places of windows share, too (spots.h). Internal to core/backbone. */
+ * staged. TAKEs at constant places of windows share, too (spots.h). Internal to core/backbone. */
 #ifndef THRESH_BACKBONE_STORED_H
 #define THRESH_BACKBONE_STORED_H
 
@@ -60,8 +59,8 @@ struct stored_arrays stored_choose(const struct lowering *l, const struct stored
 /* What makes the value of a TAKE, ascending: all instructions that it needs, [n_insts] at most. Returns their
  * number; 0: they cannot be copied (scans, indices by data, arrays that are updated, other TAKEs). */
 unsigned stored_makers(const struct lowering *l, uint32_t take, uint32_t *out);
-/* Whether two TAKEs read one array, or two LOADs that read each element once, and the same elements if
- * logicals of the first are replaced: as[l] stands for logical l. */
+/* Whether two TAKEs read one array, and the same elements if logicals of the first are replaced: as[l] stands
+ * for logical l. */
 bool stored_shares(const struct lowering *l, uint32_t first, uint32_t other, uint32_t *as);
 /* Those of the makers that nothing else needs; returns their number. */
 unsigned stored_direct(const struct lowering *l, uint32_t take, const uint32_t *makers, unsigned n,

@@ -51,7 +51,7 @@ static uint32_t across(const struct transposer *x, uint32_t value)
     const struct backbone *bb = x->t.bb;
     const struct bb_value *v = &bb->values[value];
     const struct bb_inst *load = &bb->insts[v->load];
-    bool windows = bb->regions[v->region].n_dims != load->n_logicals;
+    bool windows = bb->regions[v->region].n_dims != load->n_logicals || bb_is_shared(bb, v);
     if (windows || !bb_owns(load, x->m) || product_is_contiguous(bb, v->load, x->m)) return BB_NONE;
     return contiguous(bb, v->load);
 }

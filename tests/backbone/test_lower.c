@@ -359,7 +359,7 @@ Test(backbone_lower, levels_of_large_programs)
 {
     struct strbuf text = {0};
     strbuf_add(&text, "size M, N\ninput A: [[float]N]M\noutput map(fun r -> 0.0");
-    for (int i = 0; i < 14; i++)
+    for (int i = 0; i < 8; i++)
         strbuf_printf(&text, " + reduce(fun s v -> s + v * %d, 0.0, r)", i);
     strbuf_add(&text, ", A)\n");
     struct lowered large = must_lower(text.text, "M=64,N=64", NULL),
