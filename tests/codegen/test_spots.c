@@ -101,3 +101,35 @@ Test(spots, beside_the_element_itself)
                 "zip(x, slide(3, 1, pad(1, 1, clamp, x))))\n",
                 "N=16", "x", 20);
 }
+
+/* ---- borders of what a computed value is made of ---- */
+
+/* The element that is read first needs no border, and so no constant of it. The root is exact. */
+Test(spots, of_roots_beside_a_constant)
+{
+    check_spots("size N\ninput x: [float]N\n"
+                "let t = map(fun v -> sqrt(v * v), padConstant(1, 1, 2.0, x))\n"
+                "output map(fun (y, w) -> y + at(1, w) + at(0, w), zip(x, slide(3, 1, t)))\n",
+                "N=16", "t", 20);
+}
+
+/* Where it needs none, both arrays have one load. */
+Test(spots, beside_two_constants)
+{
+    check_spots("size N\ninput x: [float]N\n"
+                "let s = map(fun (a, b) -> sqrt(a * a) * b, zip(padConstant(1, 1, 2.0, x), padConstant(1, 1, "
+                "3.0, x)))\n"
+                "output map(fun w -> at(1, w) + 2.0 * at(0, w), slide(3, 1, s))\n",
+                "N=16", "s", 20);
+}
+
+/* Of an array of two elements the first place reads element 0, whatever the window. */
+Test(spots, of_a_clamped_and_a_wrapped_array)
+{
+    static const char *const sizes[] = {"N=2", "N=3", "N=4"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        check_spots("size N\ninput x: [float]N\ninput z: [float]N\n"
+                    "let s = map(fun (a, b) -> a * b, zip(pad(1, 1, clamp, x), pad(1, 1, wrap, z)))\n"
+                    "output map(fun w -> at(0, w) + 2.0 * at(1, w) - 3.0 * at(2, w), slide(3, 1, s))\n",
+                    sizes[i], "s", 20);
+}
