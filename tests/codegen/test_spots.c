@@ -133,3 +133,53 @@ Test(spots, of_a_clamped_and_a_wrapped_array)
                     "output map(fun w -> at(0, w) + 2.0 * at(1, w) - 3.0 * at(2, w), slide(3, 1, s))\n",
                     sizes[i], "s", 20);
 }
+
+/* ---- rows that several loads read ---- */
+
+/* Random leaves after these pins, to NULL. */
+static void check_rows(const char *text, const char *const *pins)
+{
+    struct descents d = {.text = text,
+                         .sizes = "M=4,N=12",
+                         .local_bytes = 2048,
+                         .pins = pins,
+                         .descents = longer(30, 600),
+                         .compiled = longer(2, 12)};
+    while (pins[d.n_pins])
+        d.n_pins++;
+    check_descents(&d);
+}
+
+/* Softmax with a sum instead of exponentials: the sum reads X_2. */
+#define SOFTMAX                                                                                              \
+    "size M, N\ninput X: [[float]N]M\n"                                                                      \
+    "output map(fun r -> let s = reduce(add, 0.0, r) in map(fun v -> 2.0 * v - s, r), X)\n"
+
+/* The same of layer normalization: the sums read X_2 and X_3. */
+#define LAYER_NORM                                                                                           \
+    "size M, N\ninput X: [[float]N]M\ninput gain: [float]N\n"                                                \
+    "output map(fun r -> let m = reduce(max, -9.0, r) in\n"                                                  \
+    "  let v = reduce(fun s y -> s + (y - m) * (y - m), 0.0, r) in\n"                                        \
+    "  map(fun (y, g) -> (y - m) * g + v, zip(r, gain)), X)\n"
+
+Test(spots, rows_are_staged_for_all)
+{
+    check_rows(SOFTMAX, (const char *const[]){"staged(X_2)=YES", NULL});
+    check_rows(LAYER_NORM, (const char *const[]){"staged(X_2)=YES", "staged(X_3)=YES", NULL});
+    check_rows(LAYER_NORM, (const char *const[]){"staged(X_2)=NO", "staged(X_3)=YES", NULL});
+}
+
+Test(spots, rows_are_staged_for_the_owner)
+{
+    check_rows(SOFTMAX, (const char *const[]){"staged(X)=YES", "staged(X_2)=NO", NULL});
+    check_rows(LAYER_NORM, (const char *const[]){"staged(X)=YES", "staged(X_2)=NO", "staged(X_3)=NO", NULL});
+}
+
+/* A loop over the row is around the copy. */
+Test(spots, rows_are_staged_for_the_owner_in_tiles)
+{
+    check_rows(SOFTMAX, (const char *const[]){"staged(X)=YES", "staged(X_2)=NO", "outside(X.tile.n)=1",
+                                              "dim_kind(X.load.n.0)=LOOP", NULL});
+    check_rows(LAYER_NORM, (const char *const[]){"staged(X)=YES", "staged(X_2)=NO", "staged(X_3)=NO",
+                                                 "outside(X.tile.n)=1", "dim_kind(X.load.n.0)=LOOP", NULL});
+}
