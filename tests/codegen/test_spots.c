@@ -5,6 +5,7 @@
 
 #include "core/base/strbuf.h"
 #include "tests/codegen/descents.h"
+#include "tests/fixture/kernel.h"
 #include "tests/fixture/longer.h"
 
 static void check_spots(const char *text, const char *sizes, const char *value, unsigned usual)
@@ -182,4 +183,30 @@ Test(spots, rows_are_staged_for_the_owner_in_tiles)
                                               "dim_kind(X.load.n.0)=LOOP", NULL});
     check_rows(LAYER_NORM, (const char *const[]){"staged(X)=YES", "staged(X_2)=NO", "staged(X_3)=NO",
                                                  "outside(X.tile.n)=1", "dim_kind(X.load.n.0)=LOOP", NULL});
+}
+
+/* A leaf of a shipped kernel at a usual size. */
+static void expect_tiles_of_rows(const char *kernel, const char *others)
+{
+    const char *const pins[] = {"staged(X)=YES",
+                                "mem_space(X.tile)=LOCAL",
+                                "staged(X_2)=NO",
+                                "outside(X.tile.n)=1",
+                                "dim_kind(X.load.n.0)=LOOP",
+                                "size(n.0)=16",
+                                others};
+    struct kernel_fixture f;
+    struct pcg32 rng = pcg32_seed(5, 0);
+    kernel_open(&f, &(struct kernel_case){kernel, "M=256,N=1024"}, &kernel_device, NULL);
+    struct space_state *st = space_pinned_root(f.space, pins, others ? 7 : 6, f.diag);
+    cr_assert(st, "%s: %s", kernel, diag_count(f.diag) ? diag_message(f.diag, 0) : "no error text");
+    cr_expect(kernel_descend(st, &rng), "%s", kernel);
+    space_state_free(st);
+    kernel_close(&f);
+}
+
+Test(spots, rows_of_shipped_kernels_are_staged_in_tiles)
+{
+    expect_tiles_of_rows("softmax", NULL);
+    expect_tiles_of_rows("layer_norm", "staged(X_3)=NO");
 }
