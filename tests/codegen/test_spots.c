@@ -103,6 +103,23 @@ Test(spots, beside_the_element_itself)
                 "N=16", "x", 20);
 }
 
+/* The same with every border, of which the place in the middle reads none. */
+Test(spots, beside_the_element_itself_with_borders)
+{
+    check_borders("size N\ninput x: [float]N\n"
+                  "output map(fun (y, w) -> y * at(1, w) + at(0, w) - at(2, w), zip(x, slide(3, 1, @)))\n",
+                  "", "x", "N=16", "x", 12);
+}
+
+/* Two constants beyond the border of one array: the loads in the middle are one. */
+Test(spots, of_two_borders)
+{
+    check_spots("size N\ninput x: [float]N\n"
+                "output map(fun (v, w) -> at(1, v) * at(1, w) + at(0, v) - 2.0 * at(0, w) + at(2, w), "
+                "zip(slide(3, 1, padConstant(1, 1, 2.0, x)), slide(3, 1, padConstant(1, 1, 3.0, x))))\n",
+                "N=16", "x", 20);
+}
+
 /* ---- borders of what a computed value is made of ---- */
 
 /* The element that is read first needs no border, and so no constant of it. The root is exact. */
@@ -124,14 +141,26 @@ Test(spots, beside_two_constants)
                 "N=16", "s", 20);
 }
 
-/* Of an array of two elements the first place reads element 0, whatever the window. */
+#define CLAMPED_AND_WRAPPED                                                                                  \
+    "size N\ninput x: [float]N\ninput z: [float]N\n"                                                         \
+    "let s = map(fun (a, b) -> a * b, zip(pad(1, 1, clamp, x), pad(1, 1, wrap, z)))\n"
+
+/* Of an array of two elements the first place reads element 0, whatever the window, and the last one
+ * element 1: a load without logicals. */
 Test(spots, of_a_clamped_and_a_wrapped_array)
 {
     static const char *const sizes[] = {"N=2", "N=3", "N=4"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        check_spots("size N\ninput x: [float]N\ninput z: [float]N\n"
-                    "let s = map(fun (a, b) -> a * b, zip(pad(1, 1, clamp, x), pad(1, 1, wrap, z)))\n"
+        check_spots(CLAMPED_AND_WRAPPED
                     "output map(fun w -> at(0, w) + 2.0 * at(1, w) - 3.0 * at(2, w), slide(3, 1, s))\n",
+                    sizes[i], "s", 20);
+}
+
+Test(spots, of_a_clamped_and_a_wrapped_array_from_its_end)
+{
+    static const char *const sizes[] = {"N=2", "N=3", "N=4"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        check_spots(CLAMPED_AND_WRAPPED "output map(fun w -> at(2, w) - 3.0 * at(1, w), slide(3, 1, s))\n",
                     sizes[i], "s", 20);
 }
 
