@@ -32,17 +32,16 @@ static char *regions_text(const struct backbone *bb)
     return strbuf_take(&out);
 }
 
-/* Checks the regions of a program with an input x of 16 numbers or A of 8 rows of 16, and, unless it is NULL,
- * the instruction that copies the first one. */
-static void expect_regions(const char *output, const char *regions, const char *copy)
+/* Checks the regions of a program that begins with these inputs, and, unless it is NULL, the instruction that
+ * copies the first one. */
+static void expect_regions_of(const char *inputs, const char *sizes, const char *output, const char *regions,
+                              const char *copy)
 {
     struct arena *a = arena_new();
     struct diag *d = diag_new();
-    bool rows = strstr(output, "A)") != NULL;
-    const char *text = arena_printf(
-        a, "%s%s\n", rows ? "size H, W\ninput A: [[float]W]H\n" : "size N\ninput x: [float]N\n", output);
+    const char *text = arena_printf(a, "%s%s\n", inputs, output);
     const struct source source = {"test.lift", text, strlen(text)};
-    struct lift_program *p = lift_parse_bound(&source, rows ? "H=8,W=16" : "N=16", a, d);
+    struct lift_program *p = lift_parse_bound(&source, sizes, a, d);
     struct backbone *bb = p ? bb_lower(p, NULL, a, d) : NULL;
     cr_assert(bb, "%s: %s", output, diag_count(d) ? diag_message(d, 0) : "no error text");
     char *got = regions_text(bb), *insts = backbone_text(bb);
@@ -54,6 +53,14 @@ static void expect_regions(const char *output, const char *regions, const char *
     free(insts);
     diag_free(d);
     arena_free(a);
+}
+
+/* The same with an input x of 16 numbers or A of 8 rows of 16. */
+static void expect_regions(const char *output, const char *regions, const char *copy)
+{
+    bool rows = strstr(output, "A)") != NULL;
+    expect_regions_of(rows ? "size H, W\ninput A: [[float]W]H\n" : "size N\ninput x: [float]N\n",
+                      rows ? "H=8,W=16" : "N=16", output, regions, copy);
 }
 
 #define THREE "output map(fun w -> at(0, w) + at(1, w) + at(2, w), slide(3, 1, "
@@ -117,4 +124,30 @@ Test(backbone_spots, none)
     expect_regions("output map(fun w -> at(1, w), slide(3, 1, pad(1, 1, clamp, x)))", "x: 16; x 0", "x[n]\n");
     expect_regions("output map(fun w -> at(0, w) + at(1, w), slide(2, 1, scatter(fun i -> 15 - i, x)))",
                    "x: 15; x 0 | x_2: 15; x_2 0", NULL);
+}
+
+/* ---- loads at no constant places, which differ in the names of logicals ---- */
+
+/* The output and the sums of softmax and of layer normalization read the same rows. */
+Test(backbone_spots, rows_have_one_tile)
+{
+    expect_regions("output map(fun r -> let s = sum(map(exp, r)) in map(fun v -> exp(v) / s, r), A)",
+                   "A: 8 16; A 0 0; A_2 0 0", "A[h * 16 + w]\n");
+    expect_regions(
+        "fun mean(r) = sum(r) / 16.0\n"
+        "output map(fun r -> let m = mean(r) in\n"
+        "  let v = mean(map(fun y -> (y - m) * (y - m), r)) in map(fun y -> (y - m) / sqrt(v), r), A)",
+        "A: 8 16; A 0 0; A_2 0 0; A_3 0 0", "A[h * 16 + w]\n");
+}
+
+/* A tile of a square array is none of the transposed array: both would need all elements. */
+Test(backbone_spots, permutations_have_tiles_of_their_own)
+{
+    expect_regions_of("size N\ninput A: [[float]N]N\n", "N=16",
+                      "output map(fun (a, b) -> map(fun (x, y) -> x + y, zip(a, b)), zip(A, transpose(A)))",
+                      "A: 16 16; A 0 0 | A_2: 16 16; A_2 0 0", "A[n * 16 + n_2]\n");
+    expect_regions_of("size N\ninput A: [[[float]N]N]N\n", "N=8",
+                      "output map(fun (a, b) -> map(fun (c, d) -> map(fun (x, y) -> x + y, zip(c, d)), "
+                      "zip(a, b)), zip(A, map(transpose, A)))",
+                      "A: 8 8 8; A 0 0 0 | A_2: 8 8 8; A_2 0 0 0", NULL);
 }

@@ -9,12 +9,14 @@
 
 struct descents {
     const char *text, *sizes;
-    int64_t local_bytes; /* of the device (512) */
-    const char *divided; /* a tile of which groups have parts, or NULL */
-    const char *staged;  /* a value that is staged, or NULL */
-    bool in_registers;   /* it is, in registers of each work-item */
-    unsigned descents;   /* of which more than half must reach a leaf */
-    unsigned compiled;   /* the first ones also run on the device, whose buffers are floats */
+    int64_t local_bytes;     /* of the device (512) */
+    const char *divided;     /* a tile of which groups have parts, or NULL */
+    const char *staged;      /* a value that is staged, or NULL */
+    bool in_registers;       /* it is, in registers of each work-item */
+    const char *const *pins; /* "staged(X_2)=NO" and other decisions, before these */
+    unsigned n_pins;
+    unsigned descents; /* of which more than half must reach a leaf */
+    unsigned compiled; /* the first ones also run on the device, whose buffers are floats */
 };
 
 /* Returns how many of the leaves split a reduction among work-items. */

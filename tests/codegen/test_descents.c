@@ -163,7 +163,8 @@ unsigned check_descents(const struct descents *d)
     struct pcg32 random = pcg32_seed(2021, 11);
     unsigned leaves = 0, split = 0;
     open_case(&x, d->text, d->sizes, d->local_bytes ? d->local_bytes : LOCAL_BYTES);
-    struct space_state *root = space_root(x.space, NULL);
+    struct space_state *root = space_pinned_root(x.space, d->pins, d->n_pins, x.diag);
+    cr_assert(root, "%s", diag_count(x.diag) ? diag_message(x.diag, 0) : "no error text");
     divide_by_groups(&x, root, d->divided);
     stage(&x, root, d->staged, d->in_registers);
     struct space_state *st = space_state_clone(root);

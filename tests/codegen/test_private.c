@@ -111,6 +111,49 @@ Test(private, parts_of_a_window)
     check_descents(&d);
 }
 
+/* ---- constant places of windows ---- */
+
+Test(private, places_of_a_window)
+{
+    static const char *const borders[] = {"pad(1, 1, clamp, x)", "pad(1, 1, mirror, x)", "pad(1, 1, wrap, x)",
+                                          "padConstant(1, 1, 3.0, x)"};
+    for (size_t b = 0; b < sizeof borders / sizeof *borders; b++) {
+        struct arena *a = arena_new();
+        check_private(arena_printf(a,
+                                   "size N\ninput x: [float]N\noutput map(fun w -> at(0, w) + 2.0 * at(1, w) "
+                                   "- 3.0 * at(2, w), slide(3, 1, %s))\n",
+                                   borders[b]),
+                      "N=13", "x", 30);
+        arena_free(a);
+    }
+}
+
+Test(private, places_in_a_plane)
+{
+    static const char *const borders[] = {"pad2(1, 1, clamp, A)", "pad2(1, 1, mirror, A)",
+                                          "pad2(1, 1, wrap, A)", "padConstant2(1, 1, 3.0, A)"};
+    for (size_t b = 0; b < sizeof borders / sizeof *borders; b++) {
+        struct arena *a = arena_new();
+        check_private(
+            arena_printf(
+                a,
+                "size M, N\ninput A: [[float]N]M\noutput map2(fun w -> at(1, at(0, w)) + at(0, at(1, w)) "
+                "+ 2.0 * at(1, at(1, w)) + at(2, at(1, w)) - at(1, at(2, w)), slide2(3, 1, %s))\n",
+                borders[b]),
+            "M=7,N=8", "A", 20);
+        arena_free(a);
+    }
+}
+
+Test(private, places_of_a_computed_window)
+{
+    check_private("size N\ninput x: [float]N\n"
+                  "fun step(a) = map(fun w -> at(0, w) + at(1, w) - 2.0 * at(2, w), "
+                  "slide(3, 1, pad(1, 1, clamp, a)))\n"
+                  "output iterate(2, step, x)\n",
+                  "N=14", "t", 20);
+}
+
 /* ---- computed values ---- */
 
 Test(private, windows_of_sums_of_windows)

@@ -328,6 +328,14 @@ Test(tiled, transpositions_with_other_arrays)
                 "M=128,N=128", transposed, BB_MAX_TRANSPOSED);
 }
 
+/* The transposed rows of the array itself: they have a tile of their own. */
+Test(tiled, transpositions_of_an_array_that_is_read_in_order_too)
+{
+    tiled_check("size N\ninput A: [[float]N]N\n"
+                "output map(fun (a, b) -> map(fun (x, y) -> x + y, zip(a, b)), zip(A, transpose(A)))\n",
+                "N=128", transposed, BB_MAX_TRANSPOSED);
+}
+
 /* Rows that begin one element after an aligned one have no vectors; a window is contiguous along both of its
  * dimensions. */
 Test(tiled, transpositions_of_views)

@@ -79,3 +79,17 @@ Test(private_bound, windows_of_channels)
     static const char *const pins[] = {"staged(x)=YES", "staged(kernels)=NO", "mem_space(x.tile)=PRIVATE"};
     private_compare(&(struct kernel_case){"convolution_strided", "O=8,C=4,H=32,W=32"}, pins, 3);
 }
+
+/* Five values read what one copy loads. */
+Test(private_bound, places_of_windows)
+{
+    static const char *const pins[] = {"staged(A)=YES", "mem_space(A.tile)=PRIVATE"};
+    private_compare(&(struct kernel_case){"stencil_5point", "H=48,W=64"}, pins, 2);
+}
+
+/* A work-item has a row for its sum and for its output. */
+Test(private_bound, rows_of_softmax)
+{
+    static const char *const pins[] = {"staged(X_2)=YES", "mem_space(X.tile)=PRIVATE"};
+    private_compare(&(struct kernel_case){"softmax", "M=4096,N=16"}, pins, 2);
+}
