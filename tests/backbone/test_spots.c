@@ -128,16 +128,17 @@ Test(backbone_spots, none)
 
 /* ---- loads at no constant places, which differ in the names of logicals ---- */
 
-/* The output and the sums of softmax and of layer normalization read the same rows. */
-Test(backbone_spots, rows_have_one_tile)
+/* The output and the sums of softmax and of layer normalization read the same rows, each in a tile of its own
+ * or in none. */
+Test(backbone_spots, rows_have_tiles_of_their_own)
 {
     expect_regions("output map(fun r -> let s = sum(map(exp, r)) in map(fun v -> exp(v) / s, r), A)",
-                   "A: 8 16; A 0 0; A_2 0 0", "A[h * 16 + w]\n");
+                   "A: 8 16; A 0 0 | A_2: 8 16; A_2 0 0", "A[h * 16 + w]\n");
     expect_regions(
         "fun mean(r) = sum(r) / 16.0\n"
         "output map(fun r -> let m = mean(r) in\n"
         "  let v = mean(map(fun y -> (y - m) * (y - m), r)) in map(fun y -> (y - m) / sqrt(v), r), A)",
-        "A: 8 16; A 0 0; A_2 0 0; A_3 0 0", "A[h * 16 + w]\n");
+        "A: 8 16; A 0 0 | A_2: 8 16; A_2 0 0 | A_3: 8 16; A_3 0 0", "A[h * 16 + w]\n");
 }
 
 /* A tile of a square array is none of the transposed array: both would need all elements. */

@@ -86,10 +86,3 @@ Test(private_bound, places_of_windows)
     static const char *const pins[] = {"staged(A)=YES", "mem_space(A.tile)=PRIVATE"};
     private_compare(&(struct kernel_case){"stencil_5point", "H=48,W=64"}, pins, 2);
 }
-
-/* A work-item has a row for its sum and for its output. */
-Test(private_bound, rows_of_softmax)
-{
-    static const char *const pins[] = {"staged(X_2)=YES", "mem_space(X.tile)=PRIVATE"};
-    private_compare(&(struct kernel_case){"softmax", "M=4096,N=16"}, pins, 2);
-}
