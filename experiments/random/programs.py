@@ -673,8 +673,12 @@ class Program:
     def pad_both(self, env, wanted, depth):
         t, (n, m, *rest) = wanted
         text, a = self.array(env, (t, (n - 2, m - 2, *rest)), depth - 1)
-        border, mode = self.rng.choice([("clamp", "edge"), ("mirror", "symmetric"), ("wrap", "wrap")])
+        border, mode = self.rng.choice([("clamp", "edge"), ("mirror", "symmetric"), ("wrap", "wrap"), ("", "")])
         width = [(1, 1), (1, 1)] + [(0, 0)] * len(rest)
+        if not border:
+            v, number = self.literal(t)
+            return f"padConstant2(1, 1, {v}, {text})", lambda e: np.pad(
+                a(e), width, mode="constant", constant_values=number(e))
         return f"pad2(1, 1, {border}, {text})", lambda e: np.pad(a(e), width, mode=mode)
 
     def slide(self, env, wanted, depth):
