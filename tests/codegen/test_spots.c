@@ -74,8 +74,7 @@ Test(spots, of_rows_that_are_reduced)
 
 Test(spots, of_a_computed_step)
 {
-    check_borders("size N\ninput x: [float]N\n" STEP "output iterate(2, step, x)\n", "", "a", "N=14", "t",
-                  12);
+    check_borders("size N\ninput x: [float]N\n" STEP "output iterate(2, step, x)\n", "", "a", "N=14", "t", 6);
 }
 
 Test(spots, of_a_reduction)
