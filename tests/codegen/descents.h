@@ -21,5 +21,8 @@ struct descents {
 
 /* Returns how many of the leaves split a reduction among work-items. */
 unsigned check_descents(const struct descents *d);
+/* Leaves in which a value is staged (NULL: in which anything may be): so many, and 20 times as many in long
+ * tests. */
+void check_staged(const char *text, const char *sizes, const char *value, unsigned usual);
 
 #endif

@@ -179,6 +179,17 @@ unsigned check_descents(const struct descents *d)
     return split;
 }
 
+void check_staged(const char *text, const char *sizes, const char *value, unsigned usual)
+{
+    const struct descents d = {.text = text,
+                               .sizes = sizes,
+                               .local_bytes = 2048,
+                               .staged = value,
+                               .descents = longer(usual, 20 * usual),
+                               .compiled = longer(2, 12)};
+    check_descents(&d);
+}
+
 static unsigned check_within(int64_t local_bytes, const char *text, const char *sizes, const char *divided,
                              unsigned descents, unsigned compiled)
 {

@@ -8,17 +8,6 @@
 #include "tests/fixture/kernel.h"
 #include "tests/fixture/longer.h"
 
-static void check_spots(const char *text, const char *sizes, const char *value, unsigned usual)
-{
-    const struct descents d = {.text = text,
-                               .sizes = sizes,
-                               .local_bytes = 2048,
-                               .staged = value,
-                               .descents = longer(usual, 20 * usual),
-                               .compiled = longer(2, 12)};
-    check_descents(&d);
-}
-
 /* A program with a padded array at each `@`, with every border: "pad2(1, 1, clamp, x)". */
 static void check_borders(const char *program, const char *dimensions, const char *array, const char *sizes,
                           const char *value, unsigned usual)
@@ -32,7 +21,7 @@ static void check_borders(const char *program, const char *dimensions, const cha
                 strbuf_printf(&text, "pad%s%s(1, 1, %s, %s)", constant, dimensions, borders[b], array);
             else
                 strbuf_printf(&text, "%c", *c);
-        check_spots(text.text, sizes, value, usual);
+        check_staged(text.text, sizes, value, usual);
         strbuf_free(&text);
     }
 }
@@ -87,19 +76,19 @@ Test(spots, of_a_reduction)
 
 Test(spots, of_windows_of_windows)
 {
-    check_spots("size N\ninput x: [float]N\n"
-                "output map(fun v -> at(0, at(0, v)) - 2.0 * at(1, at(0, v)) + 3.0 * at(1, at(1, v)), "
-                "slide(2, 1, slide(2, 1, x)))\n",
-                "N=14", "x", 20);
+    check_staged("size N\ninput x: [float]N\n"
+                 "output map(fun v -> at(0, at(0, v)) - 2.0 * at(1, at(0, v)) + 3.0 * at(1, at(1, v)), "
+                 "slide(2, 1, slide(2, 1, x)))\n",
+                 "N=14", "x", 20);
 }
 
 /* What stands at one place without a window reads the same tile. */
 Test(spots, beside_the_element_itself)
 {
-    check_spots("size N\ninput x: [float]N\n"
-                "output map(fun (y, w) -> y * at(0, w) + at(1, w) - at(2, w), "
-                "zip(x, slide(3, 1, pad(1, 1, clamp, x))))\n",
-                "N=16", "x", 20);
+    check_staged("size N\ninput x: [float]N\n"
+                 "output map(fun (y, w) -> y * at(0, w) + at(1, w) - at(2, w), "
+                 "zip(x, slide(3, 1, pad(1, 1, clamp, x))))\n",
+                 "N=16", "x", 20);
 }
 
 /* The same with every border, of which the place in the middle reads none. */
@@ -113,10 +102,10 @@ Test(spots, beside_the_element_itself_with_borders)
 /* Two constants beyond the border of one array: the loads in the middle are one. */
 Test(spots, of_two_borders)
 {
-    check_spots("size N\ninput x: [float]N\n"
-                "output map(fun (v, w) -> at(1, v) * at(1, w) + at(0, v) - 2.0 * at(0, w) + at(2, w), "
-                "zip(slide(3, 1, padConstant(1, 1, 2.0, x)), slide(3, 1, padConstant(1, 1, 3.0, x))))\n",
-                "N=16", "x", 20);
+    check_staged("size N\ninput x: [float]N\n"
+                 "output map(fun (v, w) -> at(1, v) * at(1, w) + at(0, v) - 2.0 * at(0, w) + at(2, w), "
+                 "zip(slide(3, 1, padConstant(1, 1, 2.0, x)), slide(3, 1, padConstant(1, 1, 3.0, x))))\n",
+                 "N=16", "x", 20);
 }
 
 /* ---- borders of what a computed value is made of ---- */
@@ -124,20 +113,21 @@ Test(spots, of_two_borders)
 /* The element that is read first needs no border, and so no constant of it. The root is exact. */
 Test(spots, of_roots_beside_a_constant)
 {
-    check_spots("size N\ninput x: [float]N\n"
-                "let t = map(fun v -> sqrt(v * v), padConstant(1, 1, 2.0, x))\n"
-                "output map(fun (y, w) -> y + at(1, w) + at(0, w), zip(x, slide(3, 1, t)))\n",
-                "N=16", "t", 20);
+    check_staged("size N\ninput x: [float]N\n"
+                 "let t = map(fun v -> sqrt(v * v), padConstant(1, 1, 2.0, x))\n"
+                 "output map(fun (y, w) -> y + at(1, w) + at(0, w), zip(x, slide(3, 1, t)))\n",
+                 "N=16", "t", 20);
 }
 
 /* Where it needs none, both arrays have one load, of which the copy would need two: s has no tile. */
 Test(spots, beside_two_constants)
 {
-    check_spots("size N\ninput x: [float]N\n"
-                "let s = map(fun (a, b) -> sqrt(a * a) * b, zip(padConstant(1, 1, 2.0, x), padConstant(1, 1, "
-                "3.0, x)))\n"
-                "output map(fun w -> at(1, w) + 2.0 * at(0, w), slide(3, 1, s))\n",
-                "N=16", NULL, 20);
+    check_staged(
+        "size N\ninput x: [float]N\n"
+        "let s = map(fun (a, b) -> sqrt(a * a) * b, zip(padConstant(1, 1, 2.0, x), padConstant(1, 1, "
+        "3.0, x)))\n"
+        "output map(fun w -> at(1, w) + 2.0 * at(0, w), slide(3, 1, s))\n",
+        "N=16", NULL, 20);
 }
 
 #define CLAMPED_AND_WRAPPED                                                                                  \
@@ -150,17 +140,17 @@ Test(spots, of_a_clamped_and_a_wrapped_array)
 {
     static const char *const sizes[] = {"N=2", "N=3", "N=4"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        check_spots(CLAMPED_AND_WRAPPED
-                    "output map(fun w -> at(0, w) + 2.0 * at(1, w) - 3.0 * at(2, w), slide(3, 1, s))\n",
-                    sizes[i], "s", 20);
+        check_staged(CLAMPED_AND_WRAPPED
+                     "output map(fun w -> at(0, w) + 2.0 * at(1, w) - 3.0 * at(2, w), slide(3, 1, s))\n",
+                     sizes[i], "s", 20);
 }
 
 Test(spots, of_a_clamped_and_a_wrapped_array_from_its_end)
 {
     static const char *const sizes[] = {"N=2", "N=3", "N=4"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        check_spots(CLAMPED_AND_WRAPPED "output map(fun w -> at(2, w) - 3.0 * at(1, w), slide(3, 1, s))\n",
-                    sizes[i], i ? "s" : NULL, 20);
+        check_staged(CLAMPED_AND_WRAPPED "output map(fun w -> at(2, w) - 3.0 * at(1, w), slide(3, 1, s))\n",
+                     sizes[i], i ? "s" : NULL, 20);
 }
 
 /* ---- rows that several loads read ---- */

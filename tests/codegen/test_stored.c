@@ -3,18 +3,6 @@
 #include <criterion/criterion.h>
 
 #include "tests/codegen/descents.h"
-#include "tests/fixture/longer.h"
-
-static void check_staged(const char *text, const char *sizes, const char *value, unsigned usual)
-{
-    const struct descents d = {.text = text,
-                               .sizes = sizes,
-                               .local_bytes = 2048,
-                               .staged = value,
-                               .descents = longer(usual, 20 * usual),
-                               .compiled = longer(2, 12)};
-    check_descents(&d);
-}
 
 #define MATMUL "fun matmul(a, b) = map(fun r -> map(fun c -> dot(r, c), transpose(b)), a)\n"
 
