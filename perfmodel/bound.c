@@ -288,7 +288,7 @@ static uint32_t cheapest_of(const struct perfmodel *m, const struct mapping_tabl
 
 bool model_is_for_items(const struct perfmodel *m, uint32_t value)
 {
-    return m->bb->regions[m->bb->values[value].region].repeats;
+    return bb_is_repeated(&m->bb->regions[m->bb->values[value].region], m->bb->region_dims);
 }
 
 /* Regions belong to groups: what has global work-items reads no staged tile (gpu.space, "staging"), unless

@@ -228,14 +228,6 @@ static void add_coordinates(struct backbone *bb, const struct bb_region *r, cons
     }
 }
 
-static bool has_window(const struct copy_plan *plan)
-{
-    bool any = false;
-    for (unsigned i = 0; i < plan->n_coordinates; i++)
-        any = any || plan->coordinates[i].n_terms > 1;
-    return any;
-}
-
 /* The copy of an instruction that makes the value. */
 static uint32_t copy_of(const struct bb_value *v, const struct copy_plan *plan, uint32_t inst)
 {
@@ -315,7 +307,6 @@ static void add_owner(struct backbone *bb, struct arena *a, const struct copy_pl
                             .value = id,
                             .type = bb->insts[v->load].type,
                             .n_dims = plan->n_coordinates,
-                            .repeats = has_window(plan),
                             .first_region_dim = v->region ? r[-1].first_region_dim + r[-1].n_dims : 0};
     copy_logicals(bb, a, v, plan, logical);
     copy_insts(bb, a, v, id, plan, logical);
@@ -328,7 +319,7 @@ static void add_sharer(struct backbone *bb, const struct copy_plan *plan, uint32
     struct bb_value *v = &bb->values[id];
     const struct bb_value *owner = &bb->values[v->owner];
     v->region = owner->region;
-    bb->regions[v->region].several = bb->regions[v->region].repeats = true;
+    bb->regions[v->region].several = true;
     v->copy_load = owner->copy_load;
     v->copy_store = owner->copy_store;
     bb->insts[v->load].value = id;

@@ -236,7 +236,7 @@ static void add_region(const struct instance *in, uint32_t value)
     add_store_dims(in, value);
     for (uint32_t i = v->copy_load; i <= v->copy_store; i++)
         add_copy(in, value, i);
-    if (bb->regions[region].repeats) add_private(in, value);
+    if (bb_is_repeated(&bb->regions[region], bb->region_dims)) add_private(in, value);
 }
 
 /* A value that reads the region of another one. */

@@ -279,12 +279,13 @@ static int64_t group_rows(const struct maker *m, struct plan *p)
     int64_t most = dev->gpu ? GPU_GROUP : CPU_GROUP;
     if (most > dev->max_work_group) most = dev->max_work_group;
     if (most > dev->max_work_item[0]) most = dev->max_work_item[0];
-    int64_t row = inner_extent(m), group = largest_part(m, m->nest[0], most, LEAST_GROUP);
+    int64_t row = inner_extent(m);
     spread(m, p, 0, GROUPS);
     if (row >= LEAST_GROUP && row <= most) {
         p->levels[m->nest[0]][0].role = ITEMS_OF_GROUP;
         return row;
     }
+    int64_t group = largest_part(m, m->nest[0], most, LEAST_GROUP);
     if (group) cut(m, p, m->nest[0], 1, group, ITEMS_OF_GROUP);
     return group;
 }

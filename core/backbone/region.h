@@ -66,8 +66,16 @@ struct bb_region {
     unsigned n_dims;
     uint32_t first_region_dim; /* coordinate j is region dimension first + j, that of copy.logicals[j] */
     bool several;              /* several values read it */
-    bool repeats;              /* one work-item may read an element several times: it has a window, or several
-                                  values read it. So registers of a work-item may hold it */
 };
+
+/* Whether one work-item may read an element several times: then registers of it may hold the region. dims:
+ * those of all regions. */
+static inline bool bb_is_repeated(const struct bb_region *r, const struct bb_region_dim *dims)
+{
+    bool windows = false;
+    for (unsigned c = r->first_region_dim; c < r->first_region_dim + r->n_dims; c++)
+        windows = windows || dims[c].n_terms > 1;
+    return windows || r->several;
+}
 
 #endif

@@ -114,8 +114,8 @@ static void stageable(struct backbone *bb, struct arena *a, const char *name, ui
                                       .region = bb->n_regions,
                                       .owner = v,
                                       .first_term = bb->n_terms - 2};
-    bb->regions[bb->n_regions++] = (struct bb_region){
-        arena_printf(a, "%s.tile", name), v, SCALAR_FLOAT, 2, bb->n_region_dims, false, false};
+    bb->regions[bb->n_regions++] =
+        (struct bb_region){arena_printf(a, "%s.tile", name), v, SCALAR_FLOAT, 2, bb->n_region_dims, false};
     bb->n_region_dims += 2;
 }
 
