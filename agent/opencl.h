@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* Loads the OpenCL library into this process, if it is not yet. false: why (n bytes) says what is missing and
- * what to do; clGetPlatformIDs() then finds no platform. */
+ * what to do; clGetPlatformIDs() then finds no platform. Sets POCL_AFFINITY in the environment. */
 bool opencl_load(char *why, size_t n);
 /* Device `index` of the stable order (struct device), or NULL. */
 cl_device_id opencl_device(unsigned index);

@@ -12,6 +12,10 @@
  * The library is the file that THRESH_OPENCL names; else what is in the process already (LD_PRELOAD, as
  * Oclgrind uses it); else libOpenCL.so.1.
  *
+ * PoCL gets POCL_AFFINITY=1 unless the user has set it: its thread i stays on core i, and kernels are a tenth
+ * faster (experiments/results/2026-11-28-strips.md). Where the process may not use all cores, as under
+ * taskset, core i is the wrong one, and the variable is not set.
+ *
  * The table of pointers is mutable and has file scope, since the functions of OpenCL have no argument of ours
  * that could carry it. It is written once, by the only thread of a child process, before any other call. */
 #include "agent/opencl.h"
@@ -22,6 +26,7 @@
 #include <string.h>
 
 #include "core/base/attr.h"
+#include "core/base/cores.h"
 
 enum { NO_PLATFORM = -1001 }; /* CL_PLATFORM_NOT_FOUND_KHR: what loaders say without drivers */
 
@@ -158,6 +163,7 @@ bool opencl_load(char *why, size_t n)
 {
     struct functions found;
     if (functions.clGetPlatformIDs != load_first) return true;
+    if (cores_all_available()) setenv("POCL_AFFINITY", "1", 0);
     void *library = open_library(why, n);
     bool ok = library != NULL;
 #define FIND(result, name, parameters, arguments) ok = ok && find(library, #name, &found.name, why, n);

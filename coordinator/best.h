@@ -88,7 +88,7 @@ void best_host_program(const struct best *b, const struct cg_kernel *k, const ch
                        struct strbuf *out);
 /* The same for a sequence of kernels (cg_kernel.next) of a bound program, whose buffers are the program's
  * arrays and, beyond these, temporaries. */
-void best_host_sequence(const struct lift_program *p, const char *device, const struct cg_kernel *first,
-                        const char *kernel_file, struct strbuf *out);
+void best_host_sequence(const struct lift_program *p, const struct device *device,
+                        const struct cg_kernel *first, const char *kernel_file, struct strbuf *out);
 
 #endif

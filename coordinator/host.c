@@ -274,6 +274,16 @@ static void emit_range(const struct cg_kernel *k, struct strbuf *out)
                       k->local[2]);
 }
 
+void host_emit_comment(const struct device *device, const char *kernel_file, const char *does,
+                       struct strbuf *out)
+{
+    strbuf_printf(out, "/* Builds %s and %s on random data. cc -O2 host.c -lOpenCL -o host && ./host [%s]",
+                  kernel_file, does, kernel_file);
+    if (!device->gpu)
+        strbuf_add(out, "\n * With POCL_AFFINITY=1 each thread of PoCL keeps a core, as when thresh measures.");
+    strbuf_add(out, " */\n");
+}
+
 void host_emit_start(const char *device, const char *kernel_file, struct strbuf *out)
 {
     strbuf_printf(out,
@@ -292,9 +302,7 @@ void host_emit_start(const char *device, const char *kernel_file, struct strbuf 
 void best_host_program(const struct best *b, const struct cg_kernel *k, const char *kernel_file,
                        struct strbuf *out)
 {
-    strbuf_printf(
-        out, "/* Builds %s and runs it on random data. cc -O2 host.c -lOpenCL -o host && ./host [%s] */\n",
-        kernel_file, kernel_file);
+    host_emit_comment(b->device, kernel_file, "runs it", out);
     strbuf_add(out, host_head);
     strbuf_add(out, timing);
     strbuf_add(out, host_sorting);

@@ -6,6 +6,7 @@
  *     steps[0].kernel = clCreateKernel(...);                its arguments are buffers of all steps */
 #include <string.h>
 
+#include "agent/device.h"
 #include "coordinator/best.h"
 #include "coordinator/host_state.h"
 #include "core/base/strbuf.h"
@@ -144,21 +145,17 @@ static void emit_restores(const struct lift_program *p, const struct cg_kernel *
         }
 }
 
-void best_host_sequence(const struct lift_program *p, const char *device, const struct cg_kernel *first,
-                        const char *kernel_file, struct strbuf *out)
+void best_host_sequence(const struct lift_program *p, const struct device *device,
+                        const struct cg_kernel *first, const char *kernel_file, struct strbuf *out)
 {
     unsigned n = 0;
     for (const struct cg_kernel *k = first; k; k = k->next)
         n++;
-    strbuf_printf(
-        out,
-        "/* Builds %s and runs its kernels on random data. cc -O2 host.c -lOpenCL -o host && ./host "
-        "[%s] */\n",
-        kernel_file, kernel_file);
+    host_emit_comment(device, kernel_file, "runs its kernels", out);
     strbuf_add(out, host_head);
     strbuf_add(out, timing);
     strbuf_add(out, host_sorting);
-    host_emit_start(device, kernel_file, out);
+    host_emit_start(device->name, kernel_file, out);
     strbuf_add(out, host_build);
     emit_buffers(p, first, out);
     strbuf_printf(out, "    static struct step steps[%u];\n", n);

@@ -7,10 +7,14 @@
 
 #include "core/codegen/codegen.h"
 
+struct device;
 struct strbuf;
 
 /* Functions of the program; their last ones compare times and are `host_sorting`. */
 extern const char host_head[], host_sorting[];
+/* The comment at its head. `does` says what happens to `kernel_file`. */
+void host_emit_comment(const struct device *device, const char *kernel_file, const char *does,
+                       struct strbuf *out);
 /* In main(): opens the device that `device` names; builds the text of a file. */
 void host_emit_start(const char *device, const char *kernel_file, struct strbuf *out);
 extern const char host_build[];

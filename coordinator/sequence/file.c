@@ -86,7 +86,7 @@ bool sequence_write(const char *dir, const struct sequence_search *s, const stru
     struct strbuf host = {0};
     if (!best_make_folder(dir, d)) return false;
     json_t *o = result_json(s, r, d);
-    best_host_sequence(s->plan->program, s->device.name, r->best.kernels, "best.cl", &host);
+    best_host_sequence(s->plan->program, &s->device, r->best.kernels, "best.cl", &host);
     bool ok = best_write_files(dir, r->best.kernels[0].source, o, host.text, d);
     strbuf_free(&host);
     json_decref(o);

@@ -3,6 +3,7 @@
 #include "core/base/cores.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 unsigned cores_available(void)
 {
@@ -11,4 +12,9 @@ unsigned cores_available(void)
     if (sched_getaffinity(0, sizeof set, &set) != 0) return 1; /* more than CPU_SETSIZE cores */
     int n = CPU_COUNT(&set);
     return n > 0 ? (unsigned)n : 1;
+}
+
+bool cores_all_available(void)
+{
+    return (long)cores_available() == sysconf(_SC_NPROCESSORS_CONF);
 }
