@@ -29,13 +29,13 @@
 #define AGENT_NEAR_BEST 2.0    /* times the best: a second batch, since one window may be disturbed */
 
 enum {
-    AGENT_BATCH_LEAST = 5,     /* launches: a median of fewer tells little */
-    AGENT_BATCH_MOST = 40,     /* the same of short ones: more do not move the median */
-    AGENT_HELD_MOST = 8,       /* launches behind a hold: longer queues slow an NVIDIA H200 down */
-    AGENT_REPEATS = 4,         /* of a launch during which the process was stopped */
-    AGENT_STOOD_MS = 500,      /* stopped for longer: that launch is repeated */
-    AGENT_LAUNCHES_MOST = 16,  /* of one job, each with a kill time: prefixes, inputs, batches */
-    AGENT_ALIVE_MS = 100,      /* between signs of life of a runner that waits for a launch */
+    AGENT_BATCH_LEAST = 5,    /* launches: a median of fewer tells little */
+    AGENT_BATCH_MOST = 40,    /* the same of short ones: more do not move the median */
+    AGENT_HELD_MOST = 8,      /* launches behind a hold: longer queues slow an NVIDIA H200 down */
+    AGENT_REPEATS = 4,        /* of a launch during which the process was stopped */
+    AGENT_STOOD_MS = 500,     /* stopped for longer: that launch is repeated */
+    AGENT_LAUNCHES_MOST = 16, /* of one job, each with a kill time: prefixes, inputs, batches */
+    AGENT_ALIVE_MS = 100,     /* between signs of life of a runner that waits for a launch: its longest nap */
     AGENT_RUNNER_LOOK_MS = 250 /* that count of the time between two looks at the clock: longer is a stop */
 };
 

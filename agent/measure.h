@@ -32,6 +32,7 @@ struct measure_launch {
     bool free_local;                 /* the work-group size is left to the device */
     unsigned n_more;                 /* kernels that follow in each launch, whose time is that of all; */
     const struct measure_step *more; /* they run as a whole, also in measure_first() */
+    double expected_ns;              /* what a launch takes, about: nobody looks before; 0: unknown */
     size_t resident;                 /* work-groups that the device runs at once, at most; 0: unknown */
     struct measure_hold *hold;       /* of measure_batch(); NULL: launches may wait for the host */
     void (*alive)(void *ctx);        /* called now and then while waiting */

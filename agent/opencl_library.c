@@ -12,8 +12,8 @@
  * The library is the file that THRESH_OPENCL names; else what is in the process already (LD_PRELOAD, as
  * Oclgrind uses it); else libOpenCL.so.1.
  *
- * PoCL gets POCL_AFFINITY=1 unless the user has set it: its thread i stays on core i, and kernels are a tenth
- * faster (experiments/results/2026-11-28-strips.md). Where the process may not use all cores, as under
+ * PoCL gets POCL_AFFINITY=1 unless the user has set it: its thread i stays on core i, and two kernels were a
+ * tenth faster (experiments/results/2026-11-28-strips.md). Where the process may not use all cores, as under
  * taskset, core i is the wrong one, and the variable is not set.
  *
  * The table of pointers is mutable and has file scope, since the functions of OpenCL have no argument of ours

@@ -210,6 +210,7 @@ static bool take_batch(struct job *j, struct evaluation *e)
     unsigned n = measure_batch_size(j->launch_ns, s->batch_ns, s->best_ns);
     double limit = 4 * n * (j->launch_ns > 1e6 ? j->launch_ns : 1e6) + 1e9;
     if (!runner_bind_timed(j)) return false;
+    j->launch.expected_ns = j->runner->gpu ? 0 : j->launch_ns; /* a GPU is not slower for looks */
     j->launch.hold = j->launch_ns < AGENT_HELD_NS ? &j->runner->hold : NULL;
     struct measure_result m = measure_batch(&j->launch, n, limit, e->samples_ns);
     if (m.end != MEASURE_DONE) return explain(j, m, limit, "a batch");

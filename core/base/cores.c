@@ -16,5 +16,11 @@ unsigned cores_available(void)
 
 bool cores_all_available(void)
 {
-    return (long)cores_available() == sysconf(_SC_NPROCESSORS_CONF);
+    cpu_set_t set;
+    long n = sysconf(_SC_NPROCESSORS_CONF);
+    CPU_ZERO(&set);
+    if (n > CPU_SETSIZE || sched_getaffinity(0, sizeof set, &set) != 0) return false;
+    for (long i = 0; i < n; i++)
+        if (!CPU_ISSET((size_t)i, &set)) return false;
+    return true;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "agent/device.h"
+#include "agent/limits.h"
 #include "agent/measure.h"
 #include "core/base/diag.h"
 #include "core/base/stats.h"
@@ -19,9 +20,11 @@ struct measure_fixture {
     struct measure_launch launch;
 };
 
+/* ctx: counts signs of life; or NULL. */
 static void measure_alive(void *ctx)
 {
-    (void)ctx;
+    int *signs = ctx;
+    if (signs) ++*signs;
 }
 
 static void measure_open(struct measure_fixture *f)
@@ -134,5 +137,28 @@ Test(measure, a_hold_that_does_not_build_is_none)
     cr_assert_eq(measure_batch(&f.launch, MEASURE_LAUNCHES, 1e9, samples).end, MEASURE_DONE);
     cr_assert_eq(measure_count(&f), MEASURE_LAUNCHES);
     cr_assert_eq(hold.rounds, 1);
+    measure_close(&f);
+}
+
+/* Who sleeps until the launches should be over gives signs of life meanwhile, and sees an earlier end. */
+Test(measure, a_batch_ends_before_it_is_expected_to)
+{
+    struct measure_fixture f;
+    double samples[MEASURE_LAUNCHES], ns = 0;
+    int signs = 0;
+    measure_open(&f);
+    f.launch.expected_ns = 1e12;
+    cr_assert_eq(measure_batch(&f.launch, MEASURE_LAUNCHES, 1e9, samples).end, MEASURE_DONE);
+    cr_assert_eq(measure_count(&f), MEASURE_LAUNCHES);
+    f.launch.global[0] = f.launch.local[0] = 256;
+    for (f.launch.expected_ns = 0; ns < 4e6 * AGENT_ALIVE_MS; f.launch.global[0] *= 2) {
+        struct measure_result once = measure_once(&f.launch, f.launch.global, 60e9);
+        cr_assert_eq(once.end, MEASURE_DONE);
+        ns = once.ns;
+    }
+    f.launch.expected_ns = 1e12;
+    f.launch.ctx = &signs;
+    cr_assert_eq(measure_batch(&f.launch, 1, 60e9, samples).end, MEASURE_DONE);
+    cr_expect_geq(signs, 2);
     measure_close(&f);
 }
