@@ -20,9 +20,8 @@
 
 /* Tiles of a run at most: of work-items of a group; of groups or of global work-items. */
 enum { LONGEST_RUN = 4, LONGEST_BLOCK_RUN = 2 };
-/* The defaults of max_private and max_unroll for a GPU: registers of a work-item that leave room for enough
- * work-items, and 16 steps of a product with 8 x 8 results. */
-enum { GPU_PRIVATE = 256, GPU_UNROLL = 1024 };
+/* The default of max_private for a GPU: registers of a work-item that leave room for enough work-items. */
+enum { GPU_PRIVATE = 256 };
 
 /* ---- the backbone ---- */
 
@@ -437,7 +436,6 @@ static void add_device(const struct instance *in)
     gpu_set_part_bytes(in->data, part_bytes(in));
     gpu_set_flag_bytes(in->data, BB_FLAG_BYTES);
     if (dev->gpu) gpu_set_max_private(in->data, GPU_PRIVATE);
-    if (dev->gpu) gpu_set_max_unroll(in->data, GPU_UNROLL);
     for (unsigned i = 0; i < in->bb->n_parameters; i++)
         bb_parameter_put(&in->bb->parameters[i], in->data);
 }

@@ -3,7 +3,7 @@
  *
  *     size(m.0)=2  size(m.1)=32  size(m.2)=8   groups of one work-item: 256 rows, eight of them at once,
  *     size(n.0)=16 size(n.1)=2  size(n.2)=16   times a strip of two vectors of 16: 8 x 32 sums in registers
- *     size(k.1)=2                              two steps of the inner loop are unrolled
+ *     size(k.1)=4                              four steps of the inner loop are unrolled
  *     staged(B)=YES                            32 columns of B are copied before the loop over the rows:
  *     outside(n)=1  outside(k)=0               one strip, all steps
  *
@@ -26,7 +26,7 @@ enum { BLOCK, TIMES, REGISTER };
 enum { STRIP, VECTORS };
 enum { LOOP, STEP };
 /* A group copies its strip, whatever its rows are; shorter vectors leave registers empty. */
-enum { LEAST_WIDTH = 4, LEAST_GROUP = 16 };
+enum { LEAST_WIDTH = 4, LEAST_GROUP = 16, LEAST_STEPS = 2 };
 
 struct strips {
     struct tiler t;
@@ -42,11 +42,14 @@ static unsigned lanes(const struct strips *x)
     return x->vectors > 1 ? VECTORS + 1 : VECTORS;
 }
 
-/* Smaller vectors and groups where the device has no such vectors or they do not divide the product. */
+/* Smaller vectors, groups and steps where the device has no such vectors or they do not divide the product.
+ */
 static bool fit(struct strips *x)
 {
     const struct tiler *t = &x->t;
     int64_t m = t->bb->logicals[t->p.m].extent, n = t->bb->logicals[t->p.n].extent;
+    while (t->bb->logicals[t->p.k].extent % x->steps && x->steps > LEAST_STEPS)
+        x->steps /= 2;
     while ((n % (x->vectors * x->width) || !tiler_has_width(t, x->width)) && x->width > LEAST_WIDTH)
         x->width /= 2;
     while ((m % x->group || m <= x->group) && x->group > LEAST_GROUP)
@@ -163,11 +166,11 @@ unsigned bb_strips(const struct backbone *bb, const struct space *space, const s
                    struct arena *a, struct bb_plain out[BB_MAX_STRIPS])
 {
     static const struct strips shapes[BB_MAX_STRIPS] = {
-        {.rows = 8, .vectors = 2, .width = 16, .group = 256, .steps = 2, .packs = true},
-        {.rows = 4, .vectors = 4, .width = 16, .group = 256, .steps = 2, .packs = true},
+        {.rows = 8, .vectors = 2, .width = 16, .group = 256, .steps = 4, .packs = true},
+        {.rows = 4, .vectors = 4, .width = 16, .group = 256, .steps = 4, .packs = true},
         {.rows = 4, .vectors = 1, .width = 16, .group = 256, .steps = 4, .packs = true},
-        {.rows = 8, .vectors = 2, .width = 16, .group = 128, .steps = 2},
-        {.rows = 4, .vectors = 4, .width = 16, .group = 128, .steps = 2},
+        {.rows = 8, .vectors = 2, .width = 16, .group = 128, .steps = 4},
+        {.rows = 4, .vectors = 4, .width = 16, .group = 128, .steps = 4},
     };
     struct product product;
     unsigned n = 0;

@@ -361,7 +361,8 @@ Test(tiled, strips_of_products_of_a_cpu)
     strips_count("matmul", "M=136,N=512,K=512", &tiled_cpu, 3);    /* groups of 68 rows; none of 8 * n */
     strips_count("matmul", "M=509,N=512,K=512", &tiled_cpu, 0);
     strips_count("matmul", "M=512,N=509,K=512", &tiled_cpu, 0);
-    strips_count("matmul", "M=512,N=512,K=510", &tiled_cpu, 4); /* no four steps */
+    strips_count("matmul", "M=512,N=512,K=510", &tiled_cpu, BB_MAX_STRIPS); /* two steps */
+    strips_count("matmul", "M=512,N=512,K=511", &tiled_cpu, 0);
     strips_count("batched_matmul", "P=8,M=512,N=512,K=512", &tiled_cpu, 0);
     strips_count("gemv", "M=512,N=512", &tiled_cpu, 0);
 }
@@ -373,7 +374,7 @@ Test(tiled, packed_columns_around_rows_around_steps)
                  "plain: groups of 256 rows, 8 x 32 results in registers, a strip of packed columns",
                  (const char *const[]){"loop 512: B.copy.load.k.0", "unroll 2: B.copy.load.n.0",
                                        "vector 16: B.copy.load.n.1", "loop 32: A.load.m.1",
-                                       "loop 256: A.load.k.0", "unroll 2: A.load.k.1", NULL});
+                                       "loop 128: A.load.k.0", "unroll 4: A.load.k.1", NULL});
 }
 
 Test(tiled, packed_products)
@@ -388,7 +389,7 @@ Test(tiled, strips_in_place)
 {
     tiled_expect("matmul", "M=512,N=512,K=512", in_place,
                  "plain: groups of 128 rows, 8 x 32 results in registers, columns in place",
-                 (const char *const[]){"loop 16: B.load.n.0", "loop 16: A.load.m.1", "loop 256: A.load.k.0",
+                 (const char *const[]){"loop 16: B.load.n.0", "loop 16: A.load.m.1", "loop 128: A.load.k.0",
                                        "unroll 2: B.load.n.1", "vector 16: B.load.n.2", NULL});
     tiled_check("matmul", "M=64,N=128,K=64", in_place, 2);
     tiled_check("matmul_strided", "M=64,N=64,K=32", in_place, 1);
