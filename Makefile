@@ -182,7 +182,7 @@ $(O)/leaves: $(O)/rel/experiments/random/leaves.o $(REL_OBJ)
 # A search of a pool: the tree with the rows of a pool in place of core/space.
 POOL_SPACE = $(patsubst %,experiments/search/%.c,pool pool_rows pool_space pool_log pool_names)
 SEARCHING = $(filter-out mcts/descent.c mcts/estimate.c mcts/chen.c mcts/interval.c mcts/uniform.c,$(wildcard mcts/*.c))
-$(O)/search-bench: $(call objs,rel,experiments/search/bench.c $(POOL_SPACE) $(SEARCHING) $(wildcard core/base/*.c) core/space/names/hint.c) \
+$(O)/search-bench: $(call objs,rel,experiments/search/bench.c $(POOL_SPACE) $(SEARCHING) $(wildcard core/base/*.c perfmodel/estimate*.c) core/space/names/hint.c) \
                    $(O)/rel/gen/gpu.prior.o
 	$(Q)$(CC) -rdynamic -o $@ $^ -ldl -lpthread -lm
 $(O)/search-table: $(call objs,rel,experiments/search/table.c experiments/search/statistics.c $(wildcard core/base/*.c))

@@ -112,6 +112,16 @@ void estimate_features(const double *counts, unsigned compute_units, bool gpu, d
     if (gpu) features[0] = fitted(features, log2(1 + HIDING / resident_bundles(counts, compute_units)));
 }
 
+void estimate_again(double *features, unsigned compute_units)
+{
+    double counts[CG_COUNT_COUNT];
+    if (features[1] >= SLOWEST) return;
+    for (int i = 0; i < CG_COUNT_COUNT; i++)
+        counts[i] = round(exp2(features[1 + ESTIMATE_RESOURCES + i]) - 1);
+    features[0] = estimate_rough(features);
+    features[0] = fitted(features, log2(1 + HIDING / resident_bundles(counts, compute_units)));
+}
+
 void estimate_none(double *features)
 {
     for (int i = 0; i < ESTIMATE_FEATURES; i++)

@@ -4,10 +4,11 @@
  *     counts (core/codegen/counts.h)  ->  cycles of the busiest unit, by resource  ->  rough estimate
  *     128 groups, 25640 steps, ...        issue 103 k, banks 132 k, ...                all of them together
  *
- * Of a CPU that is the estimate. Of a GPU it is corrected by what was fitted to measured times: of matrix
- * products and a convolution that had no part in the fit it orders implementations within twice the best by
- * rank correlations of 0.40 to 0.80, the rough estimate by 0.04 to 0.70; of a product of a matrix and a
- * vector, whose times differ by little, neither orders them (experiments/search/fit_estimate.py).
+ * Of a CPU that is the estimate. Of a GPU it is corrected by what was fitted to measured times: of pools
+ * that had no part in the fit (the same program on another device may have had) it orders products and a
+ * convolution within twice the best by rank correlations of 0.36 to 0.64; of a stencil and a product of a
+ * matrix and a vector, whose times differ by little, it does not (experiments/search/fit_estimate.py,
+ * experiments/results/2026-11-28-estimate.md).
  *
  * It is no bound: it counts what a compiler may leave out, and its rates are those of no device in
  * particular. */
@@ -34,6 +35,9 @@ enum { ESTIMATE_FEATURES = 1 + ESTIMATE_RESOURCES + CG_COUNT_COUNT };
 /* counts: [CG_COUNT_COUNT], of a launch. compute_units: of the device; 0: not known. features:
  * [ESTIMATE_FEATURES], after the estimate each log2(1 + amount), cycles of the busiest unit for resources. */
 void estimate_features(const double *counts, unsigned compute_units, bool gpu, double *features);
+/* Replaces features[0] of a GPU, made by an earlier fit, by today's. The others may be rounded to five
+ * digits, as in a pool. Features of estimate_none() stay. */
+void estimate_again(double *features, unsigned compute_units);
 /* log2(1 + cycles) by the features of the resources. */
 double estimate_rough(const double *features);
 /* Of an implementation that has no loop program: as slow as can be. */

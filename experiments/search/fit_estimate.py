@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Fits the estimate of a GPU's time to pools: writes perfmodel/estimate_fitted.c.
 
-    experiments/search/fit_estimate.py --update experiments/search/pools/*_h?00.pool.?z | clang-format >perfmodel/estimate_fitted.c
+    experiments/search/fit_estimate.py experiments/search/pools/*_h?00.pool.?z | clang-format >perfmodel/estimate_fitted.c
 
 An implementation's features are logarithms, the rough estimate first (perfmodel/estimate.h), and exposed latency (latency()).
 The logarithm of its time is taken as a number of its program, a weighted sum of the features, and a number from each of TREES
@@ -16,7 +16,7 @@ times above 8 times the best count as that.
 
 Prints to the standard error, for each pool, how well the rough estimate orders it, and the sum and the whole when they are fitted
 to the *other* pools: the rank correlation of all rows and of those within twice the best, and the best of the 20 that come first
-over the best of the pool. --update writes the new estimates into the pools, as the first feature of their rows.
+over the best of the pool. Programs that read a pool estimate its implementations again (experiments/search/pool.c).
 """
 import gzip
 import lzma
@@ -49,14 +49,14 @@ def all_features(rows):
     return np.column_stack([x, latency(x)])
 
 
-def open_pool(path, mode):
-    return lzma.open(path, mode) if path.endswith(".xz") else gzip.open(path, mode)
+def open_pool(path):
+    return lzma.open(path, "rt") if path.endswith(".xz") else gzip.open(path, "rt")
 
 
 def read(path):
     """Features and log2(times) of the timed rows of a pool, a kernel once."""
     features, times, seen, n = [], [], set(), 0
-    with open_pool(path, "rt") as lines:
+    with open_pool(path) as lines:
         for line in lines:
             field = line.rstrip("\n").split("\t")
             if field[0] == "features":
@@ -163,19 +163,6 @@ def print_qualities(paths, pools):
         print(f"| {path.split('/')[-1].split('.')[0]} | {len(y)} | " + " | ".join(cells) + " |", file=sys.stderr)
 
 
-def update(path, b, trees):
-    """Writes the estimates into a pool. What has no loop program, all of whose features are SLOWEST, stays as it is."""
-    with open_pool(path, "rt") as file:
-        lines = [line.split("\t") for line in file.read().split("\n")]
-    n = next(int(line[1]) for line in lines if line[0] == "features")
-    rows = [line for line in lines if line[0] == "row" and float(line[6]) < SLOWEST]
-    for line, estimated in zip(rows, estimate(b, trees, all_features([[float(v) for v in line[5:5 + n]] for line in rows]))):
-        line[5] = f"{estimated:.5g}"
-    text = "\n".join("\t".join(line) for line in lines)
-    with open_pool(path, "wt") as file:
-        file.write(text)
-
-
 def print_c(b, trees):
     print("/* Generated: see the head of experiments/search/fit_estimate.py. */\n#include \"perfmodel/estimate_fitted.h\"\n")
     print("const double estimate_weights[ESTIMATE_FEATURES + 1] = {")
@@ -188,19 +175,15 @@ def print_c(b, trees):
     print("};")
 
 
-def main(paths, updates):
+def main(paths):
     pools = [read(p) for p in paths]
     if len(pools) > 1:
         print_qualities(paths, pools)
     b = fit_sum(pools)
-    trees = fit_trees(pools, b)
-    print_c(b, trees)
-    for path in paths if updates else []:
-        update(path, b, trees)
+    print_c(b, fit_trees(pools, b))
 
 
 if __name__ == "__main__":
-    UPDATES = sys.argv[1:2] == ["--update"]
-    if len(sys.argv) < 2 + UPDATES:
-        sys.exit("usage: fit_estimate.py [--update] POOL... | clang-format >perfmodel/estimate_fitted.c")
-    main(sys.argv[1 + UPDATES:], UPDATES)
+    if len(sys.argv) < 2:
+        sys.exit("usage: fit_estimate.py POOL... | clang-format >perfmodel/estimate_fitted.c")
+    main(sys.argv[1:])

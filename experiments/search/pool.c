@@ -9,6 +9,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "mcts/policy.h"
+#include "perfmodel/estimate.h"
 
 enum { VERSION = 1 };
 
@@ -223,6 +224,23 @@ static bool read_version(const char *line)
     return strcmp(line, expected) == 0;
 }
 
+static double fact(const struct pool *p, const char *name)
+{
+    for (size_t i = 0; i < p->n_facts; i++)
+        if (strcmp(p->facts[i].name, name) == 0) return p->facts[i].value;
+    return 0;
+}
+
+/* Of implementations on a GPU, by today's fit. false: they have other features. */
+static bool estimate_rows(struct pool *p)
+{
+    if (p->n_features == 0 || fact(p, "gpu") == 0) return true;
+    if (p->n_features != ESTIMATE_FEATURES) return false;
+    for (size_t i = 0; i < p->n_rows; i++)
+        estimate_again(p->rows[i].features, (unsigned)fact(p, "compute_units"));
+    return true;
+}
+
 struct pool *pool_read(const char *path, FILE *in, struct diag *d)
 {
     struct reading r = {.pool = pool_new()};
@@ -240,7 +258,12 @@ struct pool *pool_read(const char *path, FILE *in, struct diag *d)
     free(line);
     if (!ok) diag_plain(d, "%s:%u: not a line of a pool", path, at);
     if (ok && r.pool->n_rows == 0) diag_plain(d, "%s: a pool without implementations", path);
-    if (ok && r.pool->n_rows) return r.pool;
+    bool whole = ok && r.pool->n_rows > 0, estimated = whole && estimate_rows(r.pool);
+    if (whole && !estimated)
+        diag_plain(
+            d, "%s: implementations on a GPU have %u features, not %d: make the pool again from its stores",
+            path, r.pool->n_features, ESTIMATE_FEATURES);
+    if (estimated) return r.pool;
     pool_free(r.pool);
     return NULL;
 }

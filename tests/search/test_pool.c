@@ -10,6 +10,7 @@
 #include "core/base/strbuf.h"
 #include "experiments/search/gather.h"
 #include "experiments/search/make_pool.h"
+#include "perfmodel/estimate.h"
 #include "tests/e2e/run.h"
 
 #define HEAD "pool\t1\ntitle\tT\ngroup\tsize\ngroup\tkind\n"
@@ -72,6 +73,36 @@ Test(search_pool, features_are_read_and_printed)
     pool_free(p);
     cr_assert_null(parse(HEAD CHOICES "features\t2\nrow\tok\t5\t0\t0\t1.5\t2\t.\n", d)); /* one is missing */
     cr_assert_null(parse(HEAD CHOICES "features\t41\n", d));                             /* too many */
+    diag_free(d);
+}
+
+/* Of a row of a GPU's pool the first feature is today's estimate, whatever was written. */
+Test(search_pool, implementations_on_a_gpu_are_estimated_again)
+{
+    char text[1024];
+    double counts[CG_COUNT_COUNT] = {
+        [CG_COUNT_GROUPS] = 128, [CG_COUNT_ITEMS] = 512, [CG_COUNT_STEPS] = 25673};
+    double features[ESTIMATE_FEATURES];
+    struct diag *d = diag_new();
+    estimate_features(counts, 132, true, features);
+    for (int gpu = 0; gpu < 2; gpu++) {
+        int n = snprintf(text, sizeof text,
+                         "pool\t1\ntitle\tT\nfact\tgpu\t%d\nfact\tcompute_units\t132\ngroup\tsize\n"
+                         "choice\tsize(m.0)\t1=1\nfeatures\t%d\nrow\tok\t5\t0\t0\t1.5",
+                         gpu, ESTIMATE_FEATURES);
+        for (int i = 1; i < ESTIMATE_FEATURES; i++)
+            n += snprintf(text + n, sizeof text - (size_t)n, "\t%.9g", features[i]);
+        snprintf(text + n, sizeof text - (size_t)n, "\t0\n");
+        struct pool *p = parse(text, d);
+        cr_assert_not_null(p);
+        cr_expect_float_eq(p->rows[0].features[0], gpu ? features[0] : 1.5, 1e-6);
+        pool_free(p);
+    }
+    cr_assert_not(diag_failed(d));
+    cr_assert_null(parse("pool\t1\ntitle\tT\nfact\tgpu\t1\ngroup\tsize\nchoice\tsize(m.0)\t1=1\n"
+                         "features\t2\nrow\tok\t5\t0\t0\t1.5\t3\t0\n",
+                         d));
+    cr_expect(strstr(diag_message(d, 0), "have 2 features"), "%s", diag_message(d, 0));
     diag_free(d);
 }
 
