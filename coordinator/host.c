@@ -280,9 +280,8 @@ void host_emit_comment(const struct device *device, const char *kernel_file, con
     strbuf_printf(out, "/* Builds %s and %s on random data. cc -O2 host.c -lOpenCL -o host && ./host [%s]",
                   kernel_file, does, kernel_file);
     if (!device->gpu)
-        strbuf_add(
-            out,
-            "\n * With POCL_AFFINITY=1 each thread of PoCL keeps a core, as where thresh may use all cores.");
+        strbuf_add(out, "\n * With POCL_AFFINITY=1 each thread of PoCL keeps a core; thresh measures so if "
+                        "it may use all cores.");
     strbuf_add(out, " */\n");
 }
 

@@ -97,6 +97,12 @@ static double fitted(const double *features, double latency)
     return sum;
 }
 
+static void estimate_of_gpu(double *features, const double *counts, unsigned compute_units)
+{
+    features[0] = estimate_rough(features);
+    features[0] = fitted(features, log2(1 + HIDING / resident_bundles(counts, compute_units)));
+}
+
 void estimate_features(const double *counts, unsigned compute_units, bool gpu, double *features)
 {
     double cycles[ESTIMATE_RESOURCES], share = busiest_share(counts, compute_units);
@@ -108,8 +114,10 @@ void estimate_features(const double *counts, unsigned compute_units, bool gpu, d
         features[1 + r] = log2(1 + cycles[r]);
     for (int i = 0; i < CG_COUNT_COUNT; i++)
         features[1 + ESTIMATE_RESOURCES + i] = log2(1 + counts[i]);
-    features[0] = estimate_rough(features);
-    if (gpu) features[0] = fitted(features, log2(1 + HIDING / resident_bundles(counts, compute_units)));
+    if (gpu)
+        estimate_of_gpu(features, counts, compute_units);
+    else
+        features[0] = estimate_rough(features);
 }
 
 void estimate_again(double *features, unsigned compute_units)
@@ -118,8 +126,7 @@ void estimate_again(double *features, unsigned compute_units)
     if (features[1] >= SLOWEST) return;
     for (int i = 0; i < CG_COUNT_COUNT; i++)
         counts[i] = round(exp2(features[1 + ESTIMATE_RESOURCES + i]) - 1);
-    features[0] = estimate_rough(features);
-    features[0] = fitted(features, log2(1 + HIDING / resident_bundles(counts, compute_units)));
+    estimate_of_gpu(features, counts, compute_units);
 }
 
 void estimate_none(double *features)

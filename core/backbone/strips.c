@@ -42,8 +42,7 @@ static unsigned lanes(const struct strips *x)
     return x->vectors > 1 ? VECTORS + 1 : VECTORS;
 }
 
-/* Smaller vectors, groups and steps where the device has no such vectors or they do not divide the product.
- */
+/* Smaller vectors, groups and steps where these do not divide, or the device has no such vectors. */
 static bool fit(struct strips *x)
 {
     const struct tiler *t = &x->t;

@@ -8,13 +8,14 @@
  *     fact     gpu     0                      of the declared prior
  *     group    size                           the choices of the space, by declaration
  *     choice   size(m.0)       1=1     2=2    its values: name=code
- *     features 23                             numbers of each row after its kernel; none: 0. Of a GPU the
- * first is the estimate, which is made again when the text is read row      ok      1200.5  310    5       0
- * 2    .      ok, ns, bound in ns, kernel, values by choice row      failed  0       310    6       1x3 the
- * same as 1 1 1
+ *     features 23                             numbers of each row after its kernel; none: 0
+ *     row      ok      1200.5  310    5       0    2    .      ok, ns, bound in ns, kernel, values by choice
+ *     row      failed  0       310    6       1x3              the same as 1 1 1
  *
  * A value is a number in the list of its choice; a dot: the implementation does not have the choice. Rows of
- * the same kernel have the same OpenCL text: only the first one that a search draws is an evaluation. */
+ * the same kernel have the same OpenCL text: only the first one that a search draws is an evaluation. The
+ * first feature of a GPU's implementation is the estimate of its time, which is made again when the text is
+ * read. */
 #ifndef THRESH_SEARCH_POOL_H
 #define THRESH_SEARCH_POOL_H
 
