@@ -285,19 +285,18 @@ void justify_restriction(struct space_state *st, uint32_t instance, uint32_t slo
 /* ---- triangles ---- */
 
 /* Values of (a, b) as seen from a. */
-static uint64_t pair_values(const struct space_state *st, const struct square *sq, uint32_t a, uint32_t b,
-                            space_mark when)
+static uint64_t pair_values(const struct space_state *st, const struct square *sq, uint32_t a, uint32_t b)
 {
-    uint64_t mask = domain_word(st, sq->slots[a * sq->n + b], 0, when);
+    uint64_t mask = state_word(st, sq->slots[a * sq->n + b], 0);
     if (!mask) return (UINT64_C(1) << sq->n_values) - 1;
     return a < b ? mask : sq->mirror[mask];
 }
 
 /* Whether the triangle (a, b, c) leaves a value to (a, c). */
 static bool triangle_allows(const struct space_state *st, const struct square *sq, const uint32_t *x,
-                            uint32_t value, space_mark when)
+                            uint32_t value)
 {
-    uint64_t ab = pair_values(st, sq, x[0], x[1], when), bc = pair_values(st, sq, x[1], x[2], when);
+    uint64_t ab = pair_values(st, sq, x[0], x[1]), bc = pair_values(st, sq, x[1], x[2]);
     for (uint32_t u = 0; u < sq->n_values; u++)
         for (uint32_t w = 0; w < sq->n_values; w++)
             if (ab >> u & 1 && bc >> w & 1 && sq->allowed[(u * sq->n_values + w) * sq->n_values + value])
@@ -307,12 +306,12 @@ static bool triangle_allows(const struct space_state *st, const struct square *s
 
 /* a < c */
 static bool triangles_allow(struct space_state *st, const struct square *sq, uint32_t a, uint32_t c,
-                            uint32_t value, space_mark when)
+                            uint32_t value)
 {
     for (uint32_t b = 0; b < sq->n; b++) {
-        if (b == a || b == c || !is_live(st, sq->liveness[b], when)) continue;
+        if (b == a || b == c || !is_live(st, sq->liveness[b], trail_length(st))) continue;
         st->justified++;
-        if (!triangle_allows(st, sq, (uint32_t[]){a, b, c}, value, when)) return false;
+        if (!triangle_allows(st, sq, (uint32_t[]){a, b, c}, value)) return false;
     }
     return true;
 }
@@ -328,7 +327,6 @@ struct conjunction {
     bool whole;     /* all formulas are in it */
     uint32_t fixed; /* this slot has `value` */
     uint32_t value;
-    space_mark when;
 };
 
 static uint32_t place_of(const struct conjunction *c, uint32_t slot)
@@ -376,7 +374,7 @@ static void gather(struct conjunction *c, const struct square *sq, uint32_t a, u
         if (slot != SPACE_NONE) c->slots[c->n_slots++] = slot;
     }
     for (uint32_t k = 0; k < c->n_slots; k++) {
-        uint64_t domain = domain_word(c->st, c->slots[k], 0, c->when);
+        uint64_t domain = state_word(c->st, c->slots[k], 0);
         c->domains[k] = domain ? domain : UINT64_MAX;
         if (c->slots[k] == c->fixed) c->domains[k] = UINT64_C(1) << c->value;
     }
@@ -413,20 +411,20 @@ static bool has_values(struct conjunction *c, uint32_t k)
 
 /* Whether the formulas over a and b leave the value. */
 static bool pair_allows(struct space_state *st, const struct square *sq, uint32_t a, uint32_t b,
-                        uint32_t slot, uint32_t value, space_mark when)
+                        uint32_t slot, uint32_t value)
 {
-    struct conjunction c = {.st = st, .fixed = slot, .value = value, .when = when};
+    struct conjunction c = {.st = st, .fixed = slot, .value = value};
     gather(&c, sq, a, b);
     return c.whole && has_values(&c, 0);
 }
 
 /* The formulas over the object of a choice and any one of the others that are live. */
-static bool partners_allow(struct space_state *st, const struct square *sq, uint32_t slot, uint32_t value,
-                           space_mark when)
+static bool partners_allow(struct space_state *st, const struct square *sq, uint32_t slot, uint32_t value)
 {
     uint32_t b = st->space->slots[slot].row;
     for (uint32_t a = 0; a < sq->n; a++)
-        if (a != b && is_live(st, sq->liveness[a], when) && !pair_allows(st, sq, a, b, slot, value, when))
+        if (a != b && is_live(st, sq->liveness[a], trail_length(st)) &&
+            !pair_allows(st, sq, a, b, slot, value))
             return false;
     return true;
 }
@@ -443,28 +441,44 @@ static uint32_t slot_at(const struct space_state *st, uint32_t square, uint32_t 
     return info->square == (int16_t)square || info->tuple_of == (int16_t)square ? slot : SPACE_NONE;
 }
 
-static void check_deletion(struct space_state *st, uint32_t square, uint32_t slot, uint32_t value,
-                           space_mark when)
+static void check_deletion(struct space_state *st, uint32_t square, uint32_t slot, uint32_t value)
 {
     const struct square *sq = &st->space->squares[square];
     const struct slot_info *info = &st->space->slots[slot];
     bool pair = info->square >= 0;
-    bool allowed =
-        pair ? triangles_allow(st, sq, info->row, info->column, value, when) &&
-                   (!sq->relation || pair_allows(st, sq, info->row, info->column, slot, value, when))
-             : partners_allow(st, sq, slot, value, when);
+    bool allowed = pair ? triangles_allow(st, sq, info->row, info->column, value) &&
+                              (!sq->relation || pair_allows(st, sq, info->row, info->column, slot, value))
+                        : partners_allow(st, sq, slot, value);
     if (allowed && st->justified < JUSTIFY_MOST) report(st, sq->constraint, slot, value);
 }
 
+/* Undoes a write, or does it again: the trail keeps the other word. */
+static void swap_write(struct space_state *st, size_t i)
+{
+    struct trail_entry *e = &st->trail[i];
+    uint64_t word = vector_load(st->vector, e->offset);
+    vector_store(st->vector, e->offset, e->old);
+    e->old = word;
+}
+
+/* What a write is about to remove, while what it writes is in the trail. */
+static void check_write(struct space_state *st, uint32_t square, size_t i)
+{
+    uint32_t slot = slot_at(st, square, st->trail[i].offset);
+    if (slot == SPACE_NONE) return;
+    for (uint64_t lost = state_word(st, slot, 0) & ~st->trail[i].old; lost; lost &= lost - 1)
+        check_deletion(st, square, slot, (uint32_t)__builtin_ctzll(lost));
+}
+
+/* All writes are undone and done again, so that each finds the domains as they were. */
 void justify_square(struct space_state *st, uint32_t square, space_mark since, bool ok)
 {
     if (st->justified >= JUSTIFY_MOST || (ok && trail_length(st) == since)) return;
+    for (size_t i = trail_length(st); i > since; i--)
+        swap_write(st, i - 1);
     for (size_t i = since; i < trail_length(st); i++) {
-        uint32_t slot = slot_at(st, square, st->trail[i].offset);
-        if (slot == SPACE_NONE) continue;
-        for (uint64_t lost = domain_word(st, slot, 0, i) & ~domain_word(st, slot, 0, i + 1); lost;
-             lost &= lost - 1)
-            check_deletion(st, square, slot, (uint32_t)__builtin_ctzll(lost), i);
+        check_write(st, square, i);
+        swap_write(st, i);
     }
     check_liveness(st, since, NULL);
     for (uint32_t i = 0; !ok && i < st->space->n_slots; i++)
