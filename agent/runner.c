@@ -213,7 +213,7 @@ static void job_clean(struct job *j)
 {
     for (unsigned i = 0; i < j->set.n_steps; i++)
         if (j->kernels[i].kernel) clReleaseKernel(j->kernels[i].kernel);
-    if (j->program) clReleaseProgram(j->program);
+    if (j->program && !j->kept) clReleaseProgram(j->program);
 }
 
 /* What the job's own buffers took is no growth. Of a runner that retires nothing is released: a kernel may

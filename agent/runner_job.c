@@ -39,26 +39,38 @@ static void explain_build(struct job *j, cl_int error)
     free(log);
 }
 
-static cl_int build_program(const struct job *j)
+static bool build_program(struct job *j, const char *options)
 {
+    cl_int error;
+    j->program = clCreateProgramWithSource(j->runner->context, 1, &j->source, NULL, &error);
+    if (error) return runner_fail(j, EVAL_BUILD_ERROR, "%s", opencl_error_name(error));
+    error = clBuildProgram(j->program, 1, &j->runner->device, options, NULL, NULL);
+    if (error) explain_build(j, error);
+    return !error;
+}
+
+/* Builds the program, or takes the one of an earlier round. */
+static bool find_program(struct job *j)
+{
+    struct runner_programs *kept = &j->runner->programs;
     struct strbuf options = {0};
+    bool round = j->set.mode == RUNNER_ROUND, ok = true;
     strbuf_printf(&options, "%s%s", j->set.foreign ? j->options : "-cl-std=CL1.2",
                   j->set.unoptimized ? " -cl-opt-disable" : "");
-    cl_int error = clBuildProgram(j->program, 1, &j->runner->device, options.text, NULL, NULL);
+    j->program = round ? runner_programs_find(kept, options.text, j->source) : NULL;
+    if (!j->program) {
+        ok = build_program(j, options.text);
+        if (ok && round) runner_programs_keep(kept, j->program, options.text, j->source);
+    }
+    j->kept = ok && round;
     strbuf_free(&options);
-    return error;
+    return ok;
 }
 
 static bool build(struct job *j)
 {
     cl_int error;
-    j->program = clCreateProgramWithSource(j->runner->context, 1, &j->source, NULL, &error);
-    if (error) return runner_fail(j, EVAL_BUILD_ERROR, "%s", opencl_error_name(error));
-    error = build_program(j);
-    if (error) {
-        explain_build(j, error);
-        return false;
-    }
+    if (!find_program(j)) return false;
     for (unsigned i = 0; i < j->set.n_steps; i++) {
         j->kernels[i].kernel = clCreateKernel(j->program, j->names[i], &error);
         if (error)

@@ -8,6 +8,7 @@
 #include "agent/measure.h"
 #include "agent/retire.h"
 #include "agent/runner.h"
+#include "agent/runner_programs.h"
 #include "core/base/attr.h"
 
 enum { RUNNER_MAX_ARGS = 512, RUNNER_MAX_STEPS = 64 /* kernels of a sequence, with all their arguments */ };
@@ -25,6 +26,7 @@ struct runner {
     struct guarded *outputs;            /* [n_buffers] */
     struct download download;           /* for arrays that are compared */
     unsigned char *scratch;             /* a guard zone */
+    struct runner_programs programs;    /* of rounds */
     struct retire retire;
 };
 
@@ -37,6 +39,7 @@ struct job {
     struct cg_arg args[RUNNER_MAX_ARGS];           /* of one kernel after the other */
     struct guarded temporaries[RUNNER_MAX_ARGS]; /* one that an earlier argument has, too, is a view alone */
     cl_program program;
+    bool kept; /* it is the runner's */
     struct measure_launch launch;
     double launch_ns; /* of the whole kernel */
     struct runner_result result;
