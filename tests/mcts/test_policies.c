@@ -63,7 +63,7 @@ static struct mcts_outcome policy_outcome(uint64_t hash)
 
 /* A hash of all decisions of a search with a bound, a prior and draws below cuts, whose results are reported
  * one descent late. */
-enum { POLICY_DRAWS = 60, POLICY_NEVER = POLICY_DRAWS };
+enum { POLICY_DRAWS = 60, POLICY_NEVER = 0 };
 
 /* Goes on with a new tree that reads a snapshot of the old one, and of the descents. */
 static void policy_move(struct policy_case *c, const char *spec, const struct mcts_config *config,
@@ -89,8 +89,8 @@ static void policy_move(struct policy_case *c, const char *spec, const struct mc
     unlink(path);
 }
 
-/* `moves`: a draw before which the tree is replaced by one that was read from a snapshot. */
-static uint64_t policy_decisions_by(const char *spec, uint64_t seed, unsigned threads, int moves)
+/* `moves`: bits of the draws before which the tree is replaced by one that was read from a snapshot. */
+static uint64_t policy_decisions_by(const char *spec, uint64_t seed, unsigned threads, uint64_t moves)
 {
     struct mcts_config config = mcts_config_default();
     config.seed = seed;
@@ -102,7 +102,7 @@ static uint64_t policy_decisions_by(const char *spec, uint64_t seed, unsigned th
     struct mcts_descent d[2] = {{0}};
     uint64_t h = HASH_START;
     for (int i = 0; i < POLICY_DRAWS; i++) {
-        if (i == moves) policy_move(&c, spec, &config, d);
+        if (moves >> i & 1) policy_move(&c, spec, &config, d);
         struct mcts_descent *now = &d[i % 2], *late = &d[(i + 1) % 2];
         bool below = i % 10 == 9 && mcts_tree_next_below_cut(c.tree, now) == MCTS_OK;
         if (!below && mcts_tree_next(c.tree, now) != MCTS_OK) break;
@@ -141,6 +141,8 @@ Test(mcts_policies, decisions_do_not_depend_on_threads)
     }
 }
 
+/* One snapshot, from which the rest of the search goes on; and nine one after the other, at each seventh
+ * draw. */
 Test(mcts_policies, decisions_do_not_depend_on_snapshots)
 {
     static const char *const SPECS[] = {"tag",
@@ -152,10 +154,11 @@ Test(mcts_policies, decisions_do_not_depend_on_snapshots)
                                         "tag:draws=20,generations=4,apart=0.3",
                                         "tag:draws=20,generations=2,batch=5",
                                         "tag:draws=10,redraws=3,slow=16"};
+    static const uint64_t MOVES[] = {UINT64_C(1) << 7, UINT64_C(1) << 35, UINT64_C(0x102040810204081)};
     for (size_t i = 0; i < sizeof SPECS / sizeof SPECS[0]; i++) {
         uint64_t straight = policy_decisions(SPECS[i], 6);
-        for (int moves = 0; moves < POLICY_DRAWS; moves += 7)
-            cr_expect_eq(policy_decisions_by(SPECS[i], 6, 2, moves), straight, "%s, %d", SPECS[i], moves);
+        for (size_t k = 0; k < sizeof MOVES / sizeof MOVES[0]; k++)
+            cr_expect_eq(policy_decisions_by(SPECS[i], 6, 2, MOVES[k]), straight, "%s, %zu", SPECS[i], k);
     }
 }
 
