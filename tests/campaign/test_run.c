@@ -139,8 +139,9 @@ Test(campaign, a_search_is_run_once, .timeout = 300)
     json_t *o;
     char *err;
     setenv("THRESH_DEVICES", "/nonexistent", 1);
-    campaign_test_begin(&t, "device: cpu\nparam: max_unroll=64\n"
-                            "kernels: [{file: k.lift, sizes: {N: [64, 128]}, evaluations: 2}]\n");
+    campaign_test_begin(&t,
+                        CAMPAIGN_QUICK "device: cpu\nparam: max_unroll=64\n"
+                                       "kernels: [{file: k.lift, sizes: {N: [64, 128]}, evaluations: 2}]\n");
     cr_expect_eq(campaign_test_verb(&t, "status", &o, NULL), CLI_OK);
     cr_expect_str_eq(campaign_test_text(o, 0, "state"), "pending");
     json_decref(o);
@@ -163,9 +164,9 @@ Test(campaign, a_search_is_run_once, .timeout = 300)
     struct campaign_test_counts again = campaign_test_count(&t);
     cr_expect(again.rows == before.rows && again.runs == 2);
     campaign_test_write(&t, "c.yaml",
-                        "device: cpu\nparam: [max_unroll=64]\nkernels:\n"
-                        "  - {file: k.lift, sizes: {N: 64}, evaluations: 3}\n"
-                        "  - {file: k.lift, sizes: {N: 128}, evaluations: 2}\n");
+                        CAMPAIGN_QUICK "device: cpu\nparam: [max_unroll=64]\nkernels:\n"
+                                       "  - {file: k.lift, sizes: {N: 64}, evaluations: 3}\n"
+                                       "  - {file: k.lift, sizes: {N: 128}, evaluations: 2}\n");
     cr_assert_eq(campaign_test_verb(&t, "run", &o, &err), CLI_OK, "%s", err);
     cr_expect(strstr(err, "resumed after 2 evaluations"), "%s", err);
     free(err);
@@ -174,6 +175,7 @@ Test(campaign, a_search_is_run_once, .timeout = 300)
     json_decref(o);
     cr_expect_eq(campaign_test_count(&t).runs, 2);
     campaign_test_write(&t, "c.yaml",
+                        CAMPAIGN_QUICK
                         "device: cpu\nkernels: [{file: k.lift, sizes: {N: 64}, evaluations: 2}]\n");
     cr_expect_eq(campaign_test_verb(&t, "status", &o, NULL), CLI_OK);
     cr_expect_str_eq(campaign_test_text(o, 0, "state"), "pending");
@@ -204,7 +206,8 @@ static void campaign_test_wait(const struct campaign_test *t, const struct e2e_p
  * same run. */
 Test(campaign, a_killed_run_goes_on, .timeout = 300)
 {
-    static const char yaml[] = "device: cpu\nkernels: [{file: k.lift, sizes: {N: 4096}, evaluations: %d}]\n";
+    static const char yaml[] =
+        CAMPAIGN_QUICK "device: cpu\nkernels: [{file: k.lift, sizes: {N: 4096}, evaluations: %d}]\n";
     struct campaign_test t;
     char text[sizeof yaml + 16];
     json_t *o;
@@ -255,7 +258,8 @@ Test(campaign, a_fault_of_a_search_does_not_end_the_others, .timeout = 300)
     int status;
     setenv("THRESH_DEVICES", "/nonexistent", 1);
     campaign_test_begin(
-        &t, "evaluations: 2\nkernels: [{file: log.lift, sizes: {N: 64}}, {file: k.lift, sizes: {N: 64}}]\n");
+        &t, CAMPAIGN_QUICK
+        "evaluations: 2\nkernels: [{file: log.lift, sizes: {N: 64}}, {file: k.lift, sizes: {N: 64}}]\n");
     campaign_test_write(&t, "log.lift",
                         "size N\ninput x: [float]N in -2..-1\noutput map(fun v -> log(v), x)\n");
     status = campaign_test_verb(&t, "run", &o, &err);
@@ -285,8 +289,8 @@ Test(campaign, searches_share_agents_that_connect, .timeout = 300)
     campaign_test_begin(&t, "");
     snprintf(endpoint, sizeof endpoint, "ipc://%s/socket", t.folder);
     snprintf(yaml, sizeof yaml,
-             "device: cpu\nlisten: %s\nevaluations: 4\n"
-             "kernels: [{file: k.lift, sizes: {N: [1024, 4096, 8192]}}]\n",
+             CAMPAIGN_QUICK "device: cpu\nlisten: %s\nevaluations: 4\n"
+                            "kernels: [{file: k.lift, sizes: {N: [1024, 4096, 8192]}}]\n",
              endpoint);
     campaign_test_write(&t, "c.yaml", yaml);
     for (int i = 0; i < AGENTS; i++)
@@ -345,8 +349,9 @@ Test(campaign, a_running_campaign_has_a_page_and_agents, .timeout = 300)
     struct campaign_test t;
     json_t *o;
     setenv("THRESH_DEVICES", "/nonexistent", 1);
-    campaign_test_begin(&t, "device: cpu\npage: none\n"
-                            "kernels: [{file: k.lift, sizes: {N: 4096}, evaluations: 100000}]\n");
+    campaign_test_begin(&t,
+                        CAMPAIGN_QUICK "device: cpu\npage: none\n"
+                                       "kernels: [{file: k.lift, sizes: {N: 4096}, evaluations: 100000}]\n");
     struct e2e_process p =
         e2e_start(&cli_campaign, (const char *const[]){"run", t.file, "--page", "0", NULL});
     struct web_fixture web = {.port = campaign_test_port(p.err)};

@@ -280,8 +280,8 @@ static struct campaign small_campaign(void)
     e2e_folder(c.folder);
     in_folder(&c, "runs.db", c.store);
     in_folder(&c, "best.json", c.best);
-    struct e2e_run r = E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=64", "--evaluations", "6",
-                               "--store", c.store, "--out", c.folder, "--quiet");
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, KERNELS "axpy.lift", "--size", "N=64", "--evaluations",
+                               "6", "--store", c.store, "--out", c.folder, "--quiet");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
     return c;
@@ -410,8 +410,8 @@ Test(bad_input, a_full_disk, .timeout = 120)
     size_t rows = stored_rows(c.store);
     in_folder(&c, "best.cl", text);
     cr_assert(unlink(text) == 0 && symlink("/dev/full", text) == 0);
-    struct e2e_run r = E2E_RUN(&cli_tune, KERNELS "axpy.lift", "--size", "N=64", "--evaluations", "4",
-                               "--store", c.store, "--out", c.folder, "--quiet");
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, KERNELS "axpy.lift", "--size", "N=64", "--evaluations",
+                               "4", "--store", c.store, "--out", c.folder, "--quiet");
     cr_expect_eq(r.status, CLI_FAILED, "status %d: %s", r.status, r.err);
     cr_expect(strstr(r.err, "best.cl': No space left on device"), "%s", r.err);
     cr_expect_not(strstr(r.out, "written"), "%s", r.out);
@@ -450,8 +450,8 @@ Test(bad_input, a_peer_that_talks_nonsense, .timeout = 120)
     e2e_folder(folder);
     snprintf(endpoint, sizeof endpoint, "ipc://%s/socket", folder);
     struct e2e_process tune = e2e_start(
-        &cli_tune, (const char *const[]){KERNELS "axpy.lift", "--size", "N=64", "--evaluations", "4",
-                                         "--listen", endpoint, "--out", folder, "--quiet", NULL});
+        &cli_tune, (const char *const[]){E2E_QUICK, KERNELS "axpy.lift", "--size", "N=64", "--evaluations",
+                                         "4", "--listen", endpoint, "--out", folder, "--quiet", NULL});
     pid_t pid = fork();
     if (pid == 0) {
         void *context = zmq_ctx_new();

@@ -111,8 +111,8 @@ Test(keys_run, a_search_with_an_honest_agent_among_strangers, .timeout = 300)
     snprintf(out, sizeof out, "%s/out", f.top);
     snprintf(store, sizeof store, "%s/s.db", f.top);
     struct e2e_process tune =
-        e2e_start(&cli_tune, (const char *const[]){AXPY, "--listen", f.endpoint, "--keys", f.keys, "--out",
-                                                   out, "--store", store, NULL});
+        e2e_start(&cli_tune, (const char *const[]){E2E_QUICK, AXPY, "--listen", f.endpoint, "--keys", f.keys,
+                                                   "--out", out, "--store", store, NULL});
     struct e2e_run r = E2E_RUN(&cli_agent, "--connect", f.endpoint, "--key", other.secret, "--quiet");
     cr_expect_eq(r.status, CLI_FAILED);
     cr_expect(strstr(r.err, "is for another coordinator"), "%s", r.err);

@@ -108,8 +108,9 @@ Test(learn_run, stores_without_use_are_named_and_unreadable_ones_refused, .timeo
 /* The second size learns from the first one, in the store of the campaign; a missing store has its place. */
 Test(learn_run, a_campaign_learns_from_its_own_store, .timeout = 300)
 {
-    struct learn_run r = learn_run_begin("device: cpu\nlearn-from: c.db\n"
-                                         "kernels: [{file: k.lift, sizes: {N: [32, 64]}, evaluations: 4}]\n");
+    struct learn_run r =
+        learn_run_begin(CAMPAIGN_QUICK "device: cpu\nlearn-from: c.db\n"
+                                       "kernels: [{file: k.lift, sizes: {N: [32, 64]}, evaluations: 4}]\n");
     struct e2e_run run = E2E_RUN(&cli_campaign, "run", r.at.file);
     cr_expect_eq(run.status, CLI_OK, "%s", run.err);
     cr_expect(strstr(run.err, "learned 1: from N=32 on "), "%s", run.err);

@@ -139,7 +139,8 @@ Test(lift_run, limits_are_said, .timeout = 120)
          *json = lift_run_output(E2E_RUN(&cli_lift, "check", path, "--size", "N=512", "--json"));
     cr_expect(strstr(out, limit), "%s", out);
     cr_expect(strstr(json, "\"advice\": [\n  \"one work-item reduces all 512"), "%s", json);
-    struct e2e_run r = E2E_RUN(&cli_tune, path, "--size", "N=512", "--evaluations", "1", "--out", folder);
+    struct e2e_run r =
+        E2E_RUN(&cli_tune, E2E_QUICK, path, "--size", "N=512", "--evaluations", "1", "--out", folder);
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
     cr_expect(strstr(r.err, limit), "%s", r.err);
     free(out);

@@ -262,8 +262,8 @@ Test(search_pool, a_store_becomes_a_pool)
     for (int seed = 1; seed <= 2; seed++) {
         struct e2e_run r =
             E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=64", "--evaluations", "4",
-                    "--heuristic", "random", "--seed", seed == 1 ? "1" : "2", "--no-bound", "--store", store,
-                    "--out", out, "--quiet");
+                    "--heuristic", "random", "--rounds-time", "0.5", "--seed", seed == 1 ? "1" : "2",
+                    "--no-bound", "--store", store, "--out", out, "--quiet");
         cr_assert_eq(r.status, 0, "%s", r.err);
         e2e_run_free(&r);
     }

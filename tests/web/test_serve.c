@@ -238,7 +238,7 @@ Test(serve, studies_arrive_as_events, .timeout = 300)
     described_write_one(device, PERFMODEL_FP32, 100);
     snprintf(store, sizeof store, "%s/a.db", folder);
     snprintf(out, sizeof out, "%s/best", folder);
-    struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=4096",
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/axpy.lift", "--size", "N=4096",
                                "--evaluations", "3", "--quiet", "--store", store, "--out", out);
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
