@@ -32,6 +32,7 @@ struct tune_options tune_test_options(const char *text, const char *store, uint6
                                      "tag:draws=4,generations=2,redraws=1", /* sanitized, they are slow */
                                  .seed = 3,
                                  .evaluations = evaluations,
+                                 .rounds_s = 0.5,
                                  .quiet = true,
                                  .store = store,
                                  .stop_fd = -1};
