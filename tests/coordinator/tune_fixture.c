@@ -27,7 +27,7 @@ struct tune_options tune_test_options(const char *text, const char *store, uint6
 {
     return (struct tune_options){.path = "matmul.lift",
                                  .text = text,
-                                 .sizes = "M=64,N=64,K=64",
+                                 .sizes = "M=32,N=32,K=32",
                                  .heuristic =
                                      "tag:draws=4,generations=2,redraws=1", /* sanitized, they are slow */
                                  .seed = 3,

@@ -91,7 +91,7 @@ Test(cut_run, atax_is_two_kernels_that_are_verified_as_a_whole, .timeout = 600)
     char command[256];
     cut_open(&f);
     json_t *o =
-        cut_json(E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=48,N=32", "--cut", "y", "--evaluations",
+        cut_json(E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=24,N=16", "--cut", "y", "--evaluations",
                          "4", "--out", f.path, "--store", f.store, "--quiet", "--json"),
                  CLI_OK);
     cr_expect_eq(cut_integer(o, "kernels"), 2);
@@ -105,7 +105,7 @@ Test(cut_run, atax_is_two_kernels_that_are_verified_as_a_whole, .timeout = 600)
              ">/dev/null",
              f.path);
     cr_expect_eq(system(command), 0);
-    cut_expect(E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=48,N=32", "--cut", "y", "--evaluations", "4",
+    cut_expect(E2E_RUN(&cli_tune, E2E_QUICK, ATAX, "--size", "M=24,N=16", "--cut", "y", "--evaluations", "4",
                        "--out", f.path, "--store", f.store, "--resume", "--quiet"),
                CLI_OK, "");
     snprintf(command, sizeof command, "sed -i 's/\"cut\": \"y\"/\"cut\": \"\"/' %s", f.best);
@@ -119,7 +119,7 @@ Test(cut_run, auto_tries_one_kernel_and_the_sequence, .timeout = 600)
     struct cut_folder f;
     cut_open(&f);
     struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/matmul_chain.lift", "--size",
-                               "M=32,N=32,K=32,L=32", "--evaluations", "4", "--out", f.path);
+                               "M=16,N=16,K=16,L=16", "--evaluations", "4", "--out", f.path);
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
     cr_expect(strstr(r.err, "variant 1 of 2: one kernel"), "%s", r.err);
     cr_expect(strstr(r.err, "variant 2 of 2: cut at t"), "%s", r.err);
