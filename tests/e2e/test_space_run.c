@@ -8,6 +8,7 @@
 #include "tests/e2e/run.h"
 
 #define TRANSPOSE "experiments/spaces/transpose.space"
+#define SPACE_RUN_ALL "460" /* evaluations: its candidates */
 
 /* The run must have ended with CLI_OK; its standard output, which the caller frees. */
 static char *space_run_output(struct e2e_run r)
@@ -45,7 +46,7 @@ struct space_run {
     char folder[32], store[64], best[64], out[64];
 };
 
-static struct e2e_run space_run_search(struct space_run *s)
+static struct e2e_run space_run_search(struct space_run *s, const char *evaluations)
 {
     e2e_folder(s->folder);
     snprintf(s->store, sizeof s->store, "%s/runs.db", s->folder);
@@ -53,8 +54,8 @@ static struct e2e_run space_run_search(struct space_run *s)
     snprintf(s->best, sizeof s->best, "%s/best/best.json", s->folder);
     const char *command =
         "sh -c 'test $1 -lt 256 && echo $1 || { echo too tall >&2; exit 3; }' - {tile_rows}";
-    return E2E_RUN(&cli_tune, "--space", TRANSPOSE, "--command", command, "--evaluations", "460", "--verbose",
-                   "--store", s->store, "--out", s->out);
+    return E2E_RUN(&cli_tune, "--space", TRANSPOSE, "--command", command, "--evaluations", evaluations,
+                   "--verbose", "--store", s->store, "--out", s->out);
 }
 
 static void space_run_remove(const struct space_run *s)
@@ -68,7 +69,7 @@ static void space_run_remove(const struct space_run *s)
 Test(space_run, verbose_lines_tell_the_decisions, .timeout = 120)
 {
     struct space_run s;
-    struct e2e_run r = space_run_search(&s);
+    struct e2e_run r = space_run_search(&s, SPACE_RUN_ALL);
     cr_expect_eq(r.status, CLI_OK, "%s", r.err);
     cr_expect(strstr(r.err, "  ok  1 ns  {\"tile_rows\":1,\"tile_columns\":"), "%s", r.err);
     cr_expect(strstr(r.err, "  launch_error  -  ended with status 3: too tall  {\"tile_rows\":256,"), "%s",
@@ -94,7 +95,7 @@ Test(space_run, final_rounds_have_a_time, .timeout = 120)
 Test(space_run, exports_tell_the_decisions, .timeout = 120)
 {
     struct space_run s;
-    free(space_run_output(space_run_search(&s)));
+    free(space_run_output(space_run_search(&s, SPACE_RUN_ALL)));
     char *csv = space_run_output(E2E_RUN(&cli_store, "export", s.store, "--format", "csv")),
          *lines = space_run_output(E2E_RUN(&cli_store, "export", s.store));
     static const char head[] = "run,kernel,sizes,device,number,status,median_ns,kernel_hash,found_at,message,"
@@ -155,7 +156,7 @@ Test(space_run, further_numbers_are_exported, .timeout = 120)
 Test(space_run, is_no_program, .timeout = 120)
 {
     struct space_run s;
-    free(space_run_output(space_run_search(&s)));
+    free(space_run_output(space_run_search(&s, "20")));
     space_run_refused(E2E_RUN(&cli_explain, s.best),
                       "a result of 'thresh tune --space' has no kernel to rebuild");
     space_run_refused(E2E_RUN(&cli_replay, s.best),
