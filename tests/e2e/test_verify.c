@@ -99,8 +99,8 @@ Test(verify, audits_are_interrupted, .timeout = 120)
 
 static void verify_record(const char *sizes, const char *store, const char *folder)
 {
-    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/axpy.lift", "--size", sizes, "--evaluations",
-                               "6", "--store", store, "--out", folder, "--quiet");
+    struct e2e_run r = E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/axpy.lift", "--size", sizes,
+                               "--evaluations", "6", "--store", store, "--out", folder, "--quiet");
     cr_assert_eq(r.status, CLI_OK, "%s", r.err);
     e2e_run_free(&r);
 }
