@@ -8,7 +8,7 @@
 
 cl_program runner_programs_find(const struct runner_programs *p, const char *options, const char *source)
 {
-    for (unsigned i = 0; i < RUNNER_PROGRAMS; i++) {
+    for (unsigned i = 0; i < AGENT_PROGRAMS; i++) {
         const struct runner_built *b = &p->built[i];
         if (b->program && strcmp(b->source, source) == 0 && strcmp(b->options, options) == 0)
             return b->program;
@@ -20,7 +20,7 @@ void runner_programs_keep(struct runner_programs *p, cl_program program, const c
                           const char *source)
 {
     struct runner_built *b = &p->built[p->next];
-    p->next = (p->next + 1) % RUNNER_PROGRAMS;
+    p->next = (p->next + 1) % AGENT_PROGRAMS;
     if (b->program) clReleaseProgram(b->program);
     free(b->options);
     free(b->source);

@@ -1,18 +1,18 @@
 /* Programs that a runner keeps from one round to the next: each contender comes up to eleven times, and PoCL
- * preprocesses a text before it looks whether it has built it already. Kernels are made anew each time. */
+ * preprocesses a text before it looks whether it has built it already. Kernels are made anew each time.
+ * What they take counts as growth of the runner (agent/retire.h). */
 #ifndef THRESH_AGENT_RUNNER_PROGRAMS_H
 #define THRESH_AGENT_RUNNER_PROGRAMS_H
 
+#include "agent/limits.h"
 #include "agent/opencl.h"
-
-enum { RUNNER_PROGRAMS = 16 };
 
 /* Zero at the start. */
 struct runner_programs {
     struct runner_built {
         cl_program program;
         char *options, *source;
-    } built[RUNNER_PROGRAMS];
+    } built[AGENT_PROGRAMS];
     unsigned next; /* of `built`, the one that is replaced */
 };
 
