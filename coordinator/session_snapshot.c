@@ -22,7 +22,7 @@
 #include "core/base/hash.h"
 #include "core/base/strbuf.h"
 
-enum { SNAPSHOT_VERSION = 6 };
+enum { SNAPSHOT_VERSION = 7 };
 
 /* What the snapshot is of. */
 struct header {

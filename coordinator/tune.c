@@ -99,12 +99,10 @@ static struct mcts_config tree_config(struct tune *t)
     return config;
 }
 
-/* An evaluation costs more than rollouts do. Beside a GPU tens of cores have nothing else to do. */
 static const char *heuristic_of(const struct tune *t)
 {
     if (t->options.heuristic) return t->options.heuristic;
-    return t->device.gpu ? "tag:draws=400,generations=8,batch=16"
-                         : "tag:draws=32,generations=4,slow=16,redraws=4";
+    return t->device.gpu ? TUNE_HEURISTIC_GPU : TUNE_HEURISTIC_CPU;
 }
 
 void tune_print_settings(const struct tune_options *o, struct strbuf *out)

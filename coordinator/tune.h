@@ -27,6 +27,11 @@ struct strbuf;
 struct tune;
 
 /* Strings are borrowed. */
+/* The default heuristics (mcts/README.md). An evaluation costs more than rollouts do, and beside a GPU tens
+ * of cores have nothing else to do. */
+#define TUNE_HEURISTIC_GPU "tag:draws=400,generations=8,batch=16,fastest=0.3,focus=0.5,imitate=0.9,jump=1"
+#define TUNE_HEURISTIC_CPU "tag:draws=32,generations=4,slow=16,redraws=4"
+
 struct tune_options {
     const char *path, *text, *sizes;
     const char *device;           /* selector; NULL: the first */
@@ -34,7 +39,7 @@ struct tune_options {
     const char *const *baselines; /* the user's own kernels, as baseline.h reads them */
     unsigned n_baselines;
     struct given_files data; /* the user's; what it does not name is generated */
-    const char *heuristic;   /* NULL: tag */
+    const char *heuristic;   /* NULL: TUNE_HEURISTIC_GPU or _CPU, by the device */
     const char *order;       /* of choice groups; NULL: as declared */
     const char *const *pins;
     unsigned n_pins;

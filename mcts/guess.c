@@ -3,7 +3,7 @@
  * With n measurements of traits t_i and logarithms of times y_i, correlations K_ij = exp(-differing share of
  * traits / REACH), or in spaces of few choices those of mcts/scales.h, noise on the diagonal, and K = L L^T:
  *
- *     whitened  = L^-1 (y - mean)                     a sum of three vectors that grow with the factor
+ *     whitened  = L^-1 (y - mean)                     the sum of four vectors, of times, ones, bounds, ...
  *     x         = L^-1 K(t, .)                        the work of a promise
  *     expected  = mean(t) + x . whitened
  *     deviation = sqrt(variance (1 + noise - |x|^2))
@@ -38,10 +38,10 @@
 /* REACH: at first, implementations that differ in an eighth of their traits have a correlation of 1/e; in
  * spaces of few choices, whose scales are fitted, those that differ in half of them (REACH_SCALED). NOISE: so
  * much of the variance does not depend on the traits; less with features, which say more (with a twentieth
- * the variants of the best implementation seem to promise much, and are measured again and again). The priors
- * count as one measurement: slope 1 with bounds that spread by a factor of e, times that spread by a factor
- * of 2. Halving or doubling any of them changes searches little. */
-static const double REACH = 0.125, REACH_SCALED = 0.5, NOISE = 0.05, NOISE_DESCRIBED = 0.015, SLOPE_PRIOR = 1,
+ * the variants of the best implementation seem to promise much, and are measured again and again).
+ * VARIANCE_PRIOR counts as one measurement: times that spread by a factor of 2. Halving or doubling any of
+ * them changes searches little. */
+static const double REACH = 0.125, REACH_SCALED = 0.5, NOISE = 0.05, NOISE_DESCRIBED = 0.015,
                     VARIANCE_PRIOR = 0.5;
 /* UNIT: features whose logarithms (to base 2) differ by 1.5 on average have a correlation of 1/e. */
 static const double UNIT = 1.5;
@@ -74,11 +74,11 @@ uint32_t mcts_traits_pick(const struct space *s, uint32_t **slots)
     return n > 0 ? n : pick_slots(s, UINT_MAX, *slots);
 }
 
-struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity, double slow)
+struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity, double slow, double fastest)
 {
-    CHECK(capacity >= 12 && slow > 1);
+    CHECK(capacity >= 12 && slow > 1 && fastest > 0 && fastest <= 1);
     struct mcts_guess *g = base_calloc(1, sizeof *g);
-    *g = (struct mcts_guess){.capacity = capacity, .slow = log(slow), .best = INFINITY};
+    *g = (struct mcts_guess){.capacity = capacity, .slow = log(slow), .fastest = fastest, .best = INFINITY};
     g->n_slots = mcts_traits_pick(s, &g->slots);
     g->stride = (g->n_slots + STRIDE) / STRIDE * STRIDE;
     g->list = base_calloc(capacity, sizeof g->list[0]);
@@ -233,7 +233,7 @@ static void append(struct mcts_guess *g, const struct mcts_traits *t, double tim
 /* Forgets the factor and what was solved with it. */
 static void clear(struct mcts_guess *g)
 {
-    g->count = g->whitened.n = 0;
+    g->count = g->whitened.n = g->whitened.n_times = 0;
     factor_clear(g->factor);
     recents_clear(g->recents);
     for (unsigned i = 0; i < g->n_awaited; i++)
@@ -248,18 +248,13 @@ static void append_again(struct mcts_guess *g, size_t i)
     free(t);
 }
 
-static double time_of(const struct mcts_guess *g, size_t i)
-{
-    return fmin(g->list[i].time, g->best + g->slow);
-}
-
 /* Makes room: keeps the fastest quarter and a third of the others. */
 static void thin(struct mcts_guess *g)
 {
     size_t n = g->count;
     double *times = g->whitened.rest;
     for (size_t i = 0; i < n; i++)
-        times[i] = time_of(g, i);
+        times[i] = guess_bounded_time(g, i);
     double fast = stats_quantile(times, n, 0.25);
     size_t places = n / 4;
     clear(g);
@@ -388,56 +383,19 @@ void mcts_guess_archive(struct mcts_guess *g, struct archive *a)
 
 /* ---- promises ---- */
 
-static void find_middles(struct mcts_guess *g)
-{
-    double n = (double)g->count;
-    g->level = g->middle = g->center = g->share = 0;
-    for (size_t i = 0; i < g->count; i++) {
-        g->level += time_of(g, i) / n;
-        g->middle += g->list[i].bound / n;
-        g->center += g->list[i].estimate / n;
-        g->share += (isinf(g->list[i].time) ? 1 : 0) / n;
-    }
-}
-
-/* Times on bounds and estimates, by least squares. The prior has a slope of one in the estimate, in the bound
- * if there is no estimate. */
-static void fit_mean(struct mcts_guess *g)
-{
-    bool estimated = g->n_features > 0;
-    double bounds = SLOPE_PRIOR, estimates = SLOPE_PRIOR, both = 0;
-    double on_bounds = estimated ? 0 : SLOPE_PRIOR, on_estimates = estimated ? SLOPE_PRIOR : 0;
-    find_middles(g);
-    for (size_t i = 0; i < g->count; i++) {
-        double bound = g->list[i].bound - g->middle, estimate = g->list[i].estimate - g->center;
-        double time = time_of(g, i) - g->level;
-        bounds += bound * bound;
-        estimates += estimate * estimate;
-        both += bound * estimate;
-        on_bounds += bound * time;
-        on_estimates += estimate * time;
-    }
-    double determinant = bounds * estimates - both * both; /* >= SLOPE_PRIOR^2 */
-    g->slope = (on_bounds * estimates - on_estimates * both) / determinant;
-    g->pace = (on_estimates * bounds - on_bounds * both) / determinant;
-}
-
-double guess_mean(const struct mcts_guess *g, double bound, double estimate)
-{
-    return g->level + g->slope * (bound - g->middle) + g->pace * (estimate - g->center);
-}
-
-/* The four parts, of the measurements that have none yet; of all if the limit of times has changed. */
+/* The parts, of the measurements that have none yet; the times of all if the limit has changed. */
 static void whiten(struct mcts_guess *g)
 {
     struct whitened *w = &g->whitened;
-    if (w->limited != g->best) w->n = 0;
-    w->limited = g->best;
+    if (w->limited != g->limit) w->n_times = 0;
+    w->limited = g->limit;
+    for (; w->n_times < g->count; w->n_times++) {
+        w->times[w->n_times] = guess_limited_time(g, w->n_times);
+        factor_solve_element(g->factor, w->n_times, w->times);
+    }
     for (; w->n < g->count; w->n++) {
-        w->times[w->n] = time_of(g, w->n);
         w->ones[w->n] = 1;
         w->bounds[w->n] = g->list[w->n].bound;
-        factor_solve_element(g->factor, w->n, w->times);
         factor_solve_element(g->factor, w->n, w->ones);
         factor_solve_element(g->factor, w->n, w->bounds);
         w->estimates[w->n] = g->list[w->n].estimate;
@@ -464,7 +422,8 @@ static void fit_scales(struct mcts_guess *g)
     double *y = base_malloc(n * sizeof *y);
     for (size_t i = 0; i < n; i++) {
         values[i] = values_of(g, first + i);
-        y[i] = time_of(g, first + i) - guess_mean(g, g->list[first + i].bound, g->list[first + i].estimate);
+        y[i] = guess_limited_time(g, first + i) -
+               guess_mean(g, g->list[first + i].bound, g->list[first + i].estimate);
     }
     mcts_scales_fit(g->scales, values, y, n, guess_noise(g));
     free(values);
@@ -484,7 +443,7 @@ void mcts_guess_solve(struct mcts_guess *g)
 {
     struct whitened *w = &g->whitened;
     if (g->solved || g->count == 0) return;
-    fit_mean(g);
+    guess_fit_mean(g);
     if (is_fit_due(g)) fit_scales(g);
     whiten(g);
     for (size_t i = 0; i < g->count; i++) {

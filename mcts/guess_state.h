@@ -1,5 +1,5 @@
-/* The guess behind mcts/guess.h, for its own files: guess.c (what is learnt, and the mean) and
- * guess_promise.c. */
+/* The guess behind mcts/guess.h, for its own files: guess.c (what is learnt), guess_mean.c (the
+ * mean, and the limit of times) and guess_promise.c. */
 #ifndef THRESH_MCTS_GUESS_STATE_H
 #define THRESH_MCTS_GUESS_STATE_H
 
@@ -32,8 +32,9 @@ struct whitened {
     double *times, *ones, *bounds, *estimates, *stops;
     double *rest;     /* of y - mean: times - level ones - slope (bounds - middle ones) - ... */
     double *stopping; /* of stops - share: stops - share ones */
-    size_t n;         /* rows that the four have */
-    double limited;   /* the best time by which `times` are limited */
+    size_t n_times;   /* rows that `times` has, */
+    double limited;   /* by this limit */
+    size_t n;         /* rows that ones, bounds, estimates and stops have */
 };
 
 /* Handed out, without a result yet. */
@@ -63,8 +64,10 @@ struct mcts_guess {
     double pace, center;         /* + pace * (estimate - center) */
     double variance;             /* of the process */
     double share;                /* of the measurements that were stopped */
-    double slow;                 /* logarithm: later times than best + slow count as that */
+    double slow;                 /* logarithm: the limit is best + slow at most */
     double best;                 /* logarithm; INFINITY before anything was learnt */
+    double fastest;              /* the share of the measurements that are not later than the limit */
+    double limit;                /* logarithm: later times count as that; set when solved */
     bool solved; /* the rest, mean and variance include all measurements, the factor what is awaited, too */
 };
 
@@ -74,6 +77,11 @@ double guess_noise(const struct mcts_guess *g);
 double guess_likeness(const struct mcts_guess *g, const struct mcts_traits *t, size_t i);
 /* The logarithm of the estimated time; 0: there is none. */
 double guess_estimate(const struct mcts_traits *t);
+/* The logarithm of a measured time, of `slow` times the best at most; of the limit at most. */
+double guess_bounded_time(const struct mcts_guess *g, size_t i);
+double guess_limited_time(const struct mcts_guess *g, size_t i);
+/* Sets the limit and the mean by what was measured, at least once. */
+void guess_fit_mean(struct mcts_guess *g);
 /* Expected logarithm of a time before anything is known of similar implementations. */
 double guess_mean(const struct mcts_guess *g, double bound, double estimate);
 

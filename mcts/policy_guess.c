@@ -24,14 +24,14 @@
 enum { CAPACITY = 1024 }; /* measurements remembered: a promise takes time in proportion to its square */
 
 struct guess {
-    double draws, generations, batch, redraws, slow; /* parameters */
+    double draws, generations, batch, redraws, slow, fastest; /* parameters */
     struct mcts_guess *process;
 };
 
 static void guess_begin(void *state, const struct space *s)
 {
     struct guess *g = state;
-    g->process = mcts_guess_new(s, CAPACITY, g->slow);
+    g->process = mcts_guess_new(s, CAPACITY, g->slow, g->fastest);
 }
 
 static void guess_end(void *state)
@@ -122,6 +122,8 @@ static const struct mcts_parameter PARAMETERS[] = {
      offsetof(struct guess, redraws), 0, 0, 100, NULL},
     {"slow", "times above so many times the best count as that", offsetof(struct guess, slow), 4, 1.1, 1000,
      NULL},
+    {"fastest", "share of the measurements whose times are told apart: the slower ones count as equal",
+     offsetof(struct guess, fastest), 1, 0.01, 1, NULL},
 };
 
 const struct mcts_policy mcts_policy_guess = {

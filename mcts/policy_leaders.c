@@ -14,6 +14,16 @@
  * decisions together that go together, where frequencies of single values mix those of different
  * implementations.
  *
+ * A share `focus` of the rollouts change one thing only: they repeat the leader's decisions, but draw some of
+ * those about one object, an axis or a staged array (mcts/topics.h), by the weights:
+ *
+ *     leader    size(k.0)=128  size(k.1)=4   split(k.1)=NO  pad(A.tile)=2  dim_kind(mad.k.1)=UNROLL
+ *     rollout   size(k.0)=16   size(k.1)=32  split(k.1)=NO  pad(A.tile)=2  dim_kind(mad.k.1)=UNROLL
+ *
+ * Such decisions have to change together, since the factors of an axis have one product. A choice is drawn,
+ * here size(k.1); drawn anew is all of its declaration about its first object (size of k), and each other
+ * declaration about it (split of k) with a probability of a half.
+ *
  * Of leaders that differ in less than a share `apart` of their decisions only the fastest is kept. Otherwise
  * all of them soon are variants of one implementation, and the search does not leave it.
  *
@@ -28,6 +38,11 @@
 #include "core/base/pcg32.h"
 #include "mcts/guess.h"
 #include "mcts/policies.h"
+#include "mcts/topics.h"
+
+/* Measurements, with those that the search was told of, from which on the whole share of the rollouts is
+ * focused. Before, leaders are far from the best, and it grows in proportion. */
+enum { FOCUS_FROM = 50 };
 
 struct leader {
     double time;      /* ns; of one that was not measured, minus what it promises */
@@ -41,11 +56,17 @@ struct leader_list {
 };
 
 struct leaders {
-    double most, imitate, jump, follow, apart; /* parameters */
-    uint32_t *compared, n_compared;            /* the choices that tell implementations apart: mcts/guess.h */
+    double most, imitate, jump, follow, apart, focus; /* parameters */
+    uint32_t *compared, n_compared; /* the choices that tell implementations apart: mcts/guess.h */
+    const struct space *space;
+    struct mcts_topics *topics; /* [slots] */
     struct leader_list measured;
+    uint64_t n_timed;              /* measurements so far */
     struct leader_list promising;  /* rollouts of this evaluation */
-    const struct leader *followed; /* by the rollouts of the next evaluation; NULL: none */
+    const struct leader *followed; /* by the rollout at work; NULL: none */
+    bool focused;                  /* it changes one thing only */
+    mcts_topic changed;            /* where focused: choices about this are drawn anew, */
+    uint64_t changed_groups;       /* of these declarations: bits, by number modulo 64 */
 };
 
 static void clear(struct leader_list *l)
@@ -59,13 +80,17 @@ static void leaders_begin(void *state, const struct space *s)
 {
     struct leaders *l = state;
     l->n_compared = mcts_traits_pick(s, &l->compared);
+    l->space = s;
+    l->topics = mcts_topics_new(s);
 }
 
 static void leaders_end(void *state)
 {
     struct leaders *l = state;
     free(l->compared);
+    free(l->topics);
     l->compared = NULL;
+    l->topics = NULL;
     clear(&l->measured);
     clear(&l->promising);
     free(l->measured.list);
@@ -119,6 +144,7 @@ static void take(const struct leaders *l, struct leader_list *to, const struct m
 static void leaders_learn(void *state, const struct mcts_leaf *leaf, struct mcts_outcome outcome)
 {
     struct leaders *l = state;
+    l->n_timed += outcome.kind == MCTS_TIMED;
     if (outcome.kind != MCTS_TIMED || l->imitate <= 0) return;
     take(l, &l->measured, leaf, outcome.time);
 }
@@ -135,6 +161,7 @@ void mcts_leaders_archive(void *state, const struct space *s, struct archive *a)
     struct leaders *l = state;
     struct leader_list *m = &l->measured;
     size_t slots = space_slot_count(s);
+    ARCHIVE(a, l->n_timed);
     ARCHIVE(a, m->count);
     if (m->count > l->most) archive_fail(a);
     if (archive_failed(a)) m->count = 0;
@@ -163,6 +190,29 @@ static const struct leader *draw_leader(const struct leader_list *l, struct pcg3
     return &l->list[l->count - 1];
 }
 
+/* Draws whether the rollout changes one thing only, and what. */
+static void draw_focus(struct leaders *l, struct pcg32 *rng)
+{
+    enum { TRIES = 20 }; /* to find a choice that the leader has */
+    l->focused = false;
+    double share = l->n_timed < FOCUS_FROM ? l->focus * (double)l->n_timed / FOCUS_FROM : l->focus;
+    if (share <= 0 || l->n_compared == 0 || pcg32_unit(rng) >= share) return;
+    for (unsigned i = 0; i < TRIES && !l->focused; i++) {
+        uint32_t slot = l->compared[pcg32_below(rng, l->n_compared)];
+        if (l->followed->values[slot] == MCTS_NO_VALUE) continue;
+        l->focused = true;
+        l->changed = l->topics[slot].of[0];
+        l->changed_groups = (uint64_t)pcg32_next(rng) << 32;
+        l->changed_groups |= pcg32_next(rng) | UINT64_C(1) << space_slot_group(l->space, slot) % 64;
+    }
+}
+
+static void follow_one_of(struct leaders *l, const struct leader_list *list, struct pcg32 *rng)
+{
+    l->followed = draw_leader(list, rng);
+    draw_focus(l, rng);
+}
+
 /* Whether an evaluation follows leaders is drawn once; each of its rollouts draws which. From the second
  * generation on, rollouts follow what the generations before found. */
 static bool leaders_start(void *state, unsigned rollout, struct pcg32 *rng)
@@ -174,19 +224,26 @@ static bool leaders_start(void *state, unsigned rollout, struct pcg32 *rng)
         if (l->measured.count == 0 || pcg32_unit(rng) >= l->imitate) return false;
     }
     if (l->promising.count > 0) {
-        l->followed = draw_leader(&l->promising, rng);
+        follow_one_of(l, &l->promising, rng);
         return false;
     }
     if (rollout > 0 && !l->followed) return false;
-    l->followed = draw_leader(&l->measured, rng);
+    follow_one_of(l, &l->measured, rng);
     return rollout == 0 && pcg32_unit(rng) < l->jump;
+}
+
+static bool is_changed(const struct leaders *l, uint32_t slot)
+{
+    return mcts_is_about(&l->topics[slot], l->changed) &&
+           l->changed_groups >> space_slot_group(l->space, slot) % 64 & 1;
 }
 
 static bool leaders_propose(void *state, const struct mcts_choice *c, uint32_t *value)
 {
     const struct leaders *l = state;
     if (!l->followed || l->followed->values[c->slot] == MCTS_NO_VALUE) return false;
-    double follow = 1 - 2 * (1 - l->follow) * c->luck;
+    if (l->focused && is_changed(l, c->slot)) return false;
+    double follow = l->focused ? 1 : 1 - 2 * (1 - l->follow) * c->luck;
     for (uint32_t i = 0; i < c->restart; i++)
         follow *= l->follow;
     *value = l->followed->values[c->slot];
@@ -204,6 +261,8 @@ static const struct mcts_parameter PARAMETERS[] = {
      NULL},
     {"apart", "share of the decisions in which leaders differ from each other at least",
      offsetof(struct leaders, apart), 0.05, 0, 1, NULL},
+    {"focus", "share of the rollouts that change only what is about one object",
+     offsetof(struct leaders, focus), 0, 0, 1, NULL},
 };
 
 const struct mcts_policy mcts_policy_leaders = {

@@ -4,7 +4,7 @@
 
 #include "tests/e2e/run.h"
 
-/* The first keys of a campaign whose searches' quality a test does not look at: an eighth of the rollouts. */
+/* The first key of a campaign whose searches' quality a test does not look at: an eighth of the rollouts. */
 #define CAMPAIGN_QUICK "heuristic: 'tag:draws=4,generations=2,redraws=1'\n"
 
 struct campaign_test {

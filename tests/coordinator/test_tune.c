@@ -13,6 +13,7 @@
 #include "coordinator/session_state.h"
 #include "coordinator/tune_state.h"
 #include "core/base/diag.h"
+#include "mcts/heuristic.h"
 #include "tests/coordinator/tune_fixture.h"
 #include "tests/e2e/described.h"
 
@@ -36,6 +37,18 @@ static void tune_test_best(const char *dir)
     snprintf(command, sizeof command, "rm -r %s", dir);
     cr_assert_eq(system(command), 0);
     diag_free(d);
+}
+
+Test(tune, default_heuristics_are_known)
+{
+    static const char *const DEFAULTS[] = {TUNE_HEURISTIC_GPU, TUNE_HEURISTIC_CPU};
+    for (size_t i = 0; i < sizeof DEFAULTS / sizeof DEFAULTS[0]; i++) {
+        struct diag *d = diag_new();
+        struct mcts_heuristic *h = mcts_heuristic_load(DEFAULTS[i], d);
+        cr_expect(h, "%s: %s", DEFAULTS[i], diag_count(d) ? diag_message(d, 0) : "");
+        mcts_heuristic_free(h);
+        diag_free(d);
+    }
 }
 
 Test(tune, a_small_campaign_finds_verified_kernels_and_writes_them)

@@ -167,7 +167,7 @@ Test(mcts_heuristic, refuses_bad_specifications)
     expect_error("roundrobbin", "unknown heuristic 'roundrobbin'; did you mean 'roundrobin'?");
     expect_error("tag:width=3",
                  "unknown parameter 'width' (known: topk, delta, widen, leaders, imitate, jump, "
-                 "follow, apart, draws, generations, batch, redraws, slow, rollout)");
+                 "follow, apart, focus, draws, generations, batch, redraws, slow, fastest, rollout)");
     expect_error("tag:topc=3", "unknown parameter 'topc'; did you mean 'topk'?");
     expect_error("random:x=1", "(known: rollout)");
     expect_error("tag:topk", "not of the form KEY=VALUE");

@@ -132,7 +132,8 @@ Test(mcts_policies, decisions_do_not_depend_on_threads)
                                         "bound:rollout=own+guess",
                                         "tag:draws=20,generations=4,apart=0.3",
                                         "tag:draws=20,generations=2,batch=5",
-                                        "tag:draws=10,redraws=3,slow=16"};
+                                        "tag:draws=10,redraws=3,slow=16",
+                                        "tag:draws=20,generations=2,fastest=0.3,focus=0.5,jump=1"};
     for (size_t i = 0; i < sizeof SPECS / sizeof SPECS[0]; i++) {
         uint64_t alone = policy_decisions(SPECS[i], 5);
         for (unsigned threads = 2; threads <= 8; threads += 3)
@@ -153,7 +154,8 @@ Test(mcts_policies, decisions_do_not_depend_on_snapshots)
                                         "tag:rollout=leaders",
                                         "tag:draws=20,generations=4,apart=0.3",
                                         "tag:draws=20,generations=2,batch=5",
-                                        "tag:draws=10,redraws=3,slow=16"};
+                                        "tag:draws=10,redraws=3,slow=16",
+                                        "tag:draws=20,generations=2,fastest=0.3,focus=0.5,jump=1"};
     static const uint64_t MOVES[] = {UINT64_C(1) << 7, UINT64_C(1) << 35, UINT64_C(0x102040810204081)};
     for (size_t i = 0; i < sizeof SPECS / sizeof SPECS[0]; i++) {
         uint64_t straight = policy_decisions(SPECS[i], 6);
@@ -273,11 +275,20 @@ Test(mcts_policies, defaults_can_be_named)
     cr_expect_eq(policy_decisions("tag:rollout=guess+leaders+bound+prior,draws=8,follow=0.9", 3), tag);
     cr_expect_eq(policy_decisions("random:rollout=uniform", 3), policy_decisions("random", 3));
     cr_expect_eq(policy_decisions("bound:rollout=own", 3), policy_decisions("bound", 3));
-    static const char *const OTHERS[] = {
-        "tag:rollout=uniform",       "tag:rollout=prior", "tag:rollout=bound",
-        "tag:rollout=leaders",       "tag:rollout=guess", "tag:rollout=prior+bound",
-        "tag:rollout=leaders+guess", "tag:draws=2",       "tag:leaders=1",
-        "tag:imitate=0.1",           "tag:jump=0",        "tag:follow=0.6"};
+    static const char *const OTHERS[] = {"tag:rollout=uniform",
+                                         "tag:rollout=prior",
+                                         "tag:rollout=bound",
+                                         "tag:rollout=leaders",
+                                         "tag:rollout=guess",
+                                         "tag:rollout=prior+bound",
+                                         "tag:rollout=leaders+guess",
+                                         "tag:draws=2",
+                                         "tag:leaders=1",
+                                         "tag:imitate=0.1",
+                                         "tag:jump=0",
+                                         "tag:follow=0.6",
+                                         "tag:focus=0.9",
+                                         "tag:fastest=0.3"};
     uint64_t others[sizeof OTHERS / sizeof OTHERS[0]];
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
         others[i] = policy_decisions(OTHERS[i], 3);

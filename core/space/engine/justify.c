@@ -6,7 +6,11 @@
  * if no values of the pair and of its objects' choices satisfy all formulas over them. An object is dead if a
  * choice of it that needs no other object to come alive has no value. Formulas are evaluated as they are, not
  * through the tables, masks and rows that the propagators use. A choice without values is one of an object
- * that is dead or will be: it may have any. */
+ * that is dead or will be: it may have any.
+ *
+ * For pairs, which have the most deletions, all writes since are undone and done again one by one, so that
+ * each finds the domains themselves as they were: whatever writes to a state keeps the old word in the trail.
+ */
 #include "core/space/engine/justify.h"
 
 #include <stdio.h>
