@@ -73,7 +73,7 @@ demo: deps ## install what is missing, build, tune a matrix product on this mach
 
 test: deps ## install what is missing, build with sanitizers, run all tests
 	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 install-check $(O)/thresh-tests
+	@$(MAKE) --no-print-directory install-check
 	@$(MAKE) --no-print-directory -j2 check
 
 test-all: deps ## the tests, with the long ones
