@@ -35,8 +35,8 @@ enum {
     AGENT_REPEATS = 4,        /* of a launch during which the process was stopped */
     AGENT_STOOD_MS = 500,     /* stopped for longer: that launch is repeated */
     AGENT_LAUNCHES_MOST = 16, /* of one job, each with a kill time: prefixes, inputs, batches */
-    AGENT_PROGRAMS = 48,  /* kept from round to round: as many as the first rounds have contenders at most */
-    AGENT_ALIVE_MS = 100, /* between signs of life of a runner that waits for a launch: its longest nap */
+    AGENT_PROGRAMS = 48,      /* kept from round to round: of all contenders of the first rounds */
+    AGENT_ALIVE_MS = 100,     /* between signs of life of a runner that waits for a launch: its longest nap */
     AGENT_RUNNER_LOOK_MS = 250 /* that count of the time between two looks at the clock: longer is a stop */
 };
 

@@ -38,9 +38,9 @@ uint32_t mcts_traits_pick(const struct space *s, uint32_t **slots);
 
 /* Keeps at most `capacity` >= 12 measurements: a full guess keeps the fastest quarter of them and a third of
  * the others. Times above `slow` > 1 times the best count as that, so that a few very slow ones do not make
- * everything unknown look promising. With `fastest` < 1 all times above that quantile of the measured ones,
- * but at least 1.1 times the best, count as the quantile: faster ones are told apart better. 0 < fastest
- * <= 1. Learning one takes time in proportion to the square of their number, and so does a promise. */
+ * everything unknown look promising. `fastest`, above 0 and at most 1, is the share of the measurements that
+ * are told apart: all times above that quantile count as the quantile, but none below 1.1 times the best
+ * does. Learning one takes time in proportion to the square of their number, and so does a promise. */
 struct mcts_guess *mcts_guess_new(const struct space *s, size_t capacity, double slow, double fastest);
 void mcts_guess_free(struct mcts_guess *g); /* NULL is allowed */
 
