@@ -212,18 +212,18 @@ static double estimate_of(const struct sample *s)
 }
 
 /* The logarithm of what slower times of n samples count as. */
-static double limit_by(const struct sample *list, int n, double limit)
+static double limit_by(const struct sample *list, int n, double fastest)
 {
     double best = INFINITY, times[MEASURED];
     for (int i = 0; i < n; i++)
         best = fmin(best, log(list[i].time));
     for (int i = 0; i < n; i++)
         times[i] = fmin(log(list[i].time), best + log(4));
-    return limit < 1 ? fmax(stats_quantile(times, (size_t)n, limit), best + 0.1) : best + log(4);
+    return fastest < 1 ? fmax(stats_quantile(times, (size_t)n, fastest), best + 0.1) : best + log(4);
 }
 
 /* By the first n samples, while the next n_awaited are awaited. */
-static double slow_promise_while(const struct sample *list, int n, int n_awaited, double limit,
+static double slow_promise_while(const struct sample *list, int n, int n_awaited, double fastest,
                                  const struct sample *asked)
 {
     double level = 0, middle = 0, center = 0, share = 0, best = INFINITY, slopes[2], rest[MEASURED],
@@ -233,7 +233,7 @@ static double slow_promise_while(const struct sample *list, int n, int n_awaited
     for (int i = 0; i < n; i++)
         best = fmin(best, log(list[i].time));
     for (int i = 0; i < n; i++) {
-        time[i] = fmin(log(list[i].time), limit_by(list, n, limit));
+        time[i] = fmin(log(list[i].time), limit_by(list, n, fastest));
         level += time[i] / n;
         middle += log(list[i].bound) / n;
         center += estimate_of(&list[i]) / n;
@@ -276,16 +276,16 @@ static void expect_near(double fast, double slow, int known, unsigned i)
 }
 
 /* Of `stopped` measurements the last was stopped; 0: of none. */
-static void compare_with_dense_algebra(bool described, unsigned stopped, double limit)
+static void compare_with_dense_algebra(bool described, unsigned stopped, double fastest)
 {
-    struct samples c = open_limited(MEASURED, limit);
+    struct samples c = open_limited(MEASURED, fastest);
     if (described) describe_samples(&c);
     for (unsigned i = stopped; stopped && i < MEASURED; i += stopped)
         c.list[i].time = INFINITY;
     for (int n = 1; n < MEASURED; n++) {
         learn(&c, (unsigned)n - 1, c.list[n - 1].time);
         for (unsigned i = MEASURED; i < SAMPLES; i++)
-            expect_near(promise_of(&c, i), slow_promise_while(c.list, n, 0, limit, &c.list[i]), n, i);
+            expect_near(promise_of(&c, i), slow_promise_while(c.list, n, 0, fastest, &c.list[i]), n, i);
     }
     close_samples(&c);
 }
