@@ -189,6 +189,8 @@ $(O)/search-table: $(call objs,rel,experiments/search/table.c experiments/search
 	$(Q)$(CC) -o $@ $^ -lm
 $(O)/make-pool: $(call objs,rel,experiments/search/make_pool.c $(POOLS)) $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
+$(O)/search-surrogate: $(call objs,rel,experiments/search/surrogate.c experiments/search/pool.c) $(REL_OBJ)
+	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 # With the sanitizers inside, so that it runs where no compiler is.
 $(O)/hostile: $(call objs,san,experiments/scale/hostile.c experiments/scale/crowd.c tests/fixture/hostile.c $(SRC)) \
               $(patsubst $(O)/gen/%.c,$(O)/san/gen/%.o,$(GEN))
