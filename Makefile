@@ -82,7 +82,7 @@ test-all: deps ## the tests, with the long ones
 # PoCL compiles a kernel once for all tests: else half of the time goes there. The address sanitizer notes four callers of an
 # allocation, not thirty, which cost a twentieth of the time where kernels are compiled. It keeps 16 MiB of freed memory from use, not
 # 256: fresh pages for all that is allocated cost an eighth of the time.
-check: $(O)/thresh-tests $(O)/thresh $(O)/search-bench $(O)/search-table ## run the tests (no installation)
+check: $(O)/thresh-tests $(O)/thresh $(O)/search-bench $(O)/search-surrogate $(O)/search-table ## run the tests (no installation)
 	rm -rf $(O)/pocl && mkdir -p $(O)/pocl
 	POCL_CACHE_DIR=$(abspath $(O)/pocl) ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16:malloc_context_size=4 \
 	    THRESH_LONG=$(THRESH_LONG) tests/run.sh $(O)/thresh-tests --timeout 300 -j2
@@ -182,14 +182,14 @@ $(O)/leaves: $(O)/rel/experiments/random/leaves.o $(REL_OBJ)
 # A search of a pool: the tree with the rows of a pool in place of core/space.
 POOL_SPACE = $(patsubst %,experiments/search/%.c,pool pool_rows pool_space pool_log pool_names)
 SEARCHING = $(filter-out mcts/descent.c mcts/estimate.c mcts/chen.c mcts/interval.c mcts/uniform.c,$(wildcard mcts/*.c))
-$(O)/search-bench: $(call objs,rel,experiments/search/bench.c $(POOL_SPACE) $(SEARCHING) $(wildcard core/base/*.c perfmodel/estimate*.c) core/space/names/hint.c) \
+$(O)/search-bench: $(call objs,rel,experiments/search/bench.c experiments/search/options.c $(POOL_SPACE) $(SEARCHING) $(wildcard core/base/*.c perfmodel/estimate*.c) core/space/names/hint.c) \
                    $(O)/rel/gen/gpu.prior.o
 	$(Q)$(CC) -rdynamic -o $@ $^ -ldl -lpthread -lm
 $(O)/search-table: $(call objs,rel,experiments/search/table.c experiments/search/statistics.c $(wildcard core/base/*.c))
 	$(Q)$(CC) -o $@ $^ -lm
 $(O)/make-pool: $(call objs,rel,experiments/search/make_pool.c $(POOLS)) $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
-$(O)/search-surrogate: $(call objs,rel,experiments/search/surrogate.c experiments/search/pool.c) $(REL_OBJ)
+$(O)/search-surrogate: $(call objs,rel,experiments/search/surrogate.c experiments/search/options.c experiments/search/pool.c) $(REL_OBJ)
 	$(Q)$(CC) -rdynamic -o $@ $^ $(PKG_LIBS) -ldl -lpthread -lm
 # With the sanitizers inside, so that it runs where no compiler is.
 $(O)/hostile: $(call objs,san,experiments/scale/hostile.c experiments/scale/crowd.c tests/fixture/hostile.c $(SRC)) \

@@ -11,14 +11,15 @@
  * launch that is slower than the limit of the pool is stopped; a row whose kernel was evaluated before is no
  * evaluation; a failure is one. With --in-flight N a result is told when N - 1 later ones are drawn. --trace
  * prints what was drawn instead: number, row of the pool, outcome. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "experiments/search/options.h"
 #include "experiments/search/pool_space.h"
 #include "mcts/order.h"
 #include "mcts/prior.h"
@@ -26,22 +27,9 @@
 
 extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
-enum {
-    MOST_HEURISTICS = 64,
-    MOST_IN_FLIGHT = 64,
-    STUCK = 20 /* calls in a row without a new implementation */
-};
-
-struct options {
-    const char *label, *order, *heuristics[MOST_HEURISTICS];
-    unsigned n_heuristics;
-    uint32_t first_seed, seeds, evaluations, in_flight;
-    bool trace;
-};
-
 /* A pool that is searched. */
 struct subject {
-    const char *name;
+    char *name;
     struct pool *pool;
     struct space *space;
     struct space_state *root;
@@ -54,7 +42,7 @@ struct subject {
 /* One search. */
 struct search {
     const struct subject *subject;
-    const struct options *options;
+    const struct search_options *options;
     bool *evaluated; /* kernels */
     double best;     /* ns, of what was drawn; INFINITY: none */
     uint32_t evaluations;
@@ -98,7 +86,7 @@ struct in_flight {
         struct mcts_descent descent;
         uint32_t row, number;
         struct mcts_outcome outcome;
-    } list[MOST_IN_FLIGHT];
+    } list[SEARCH_IN_FLIGHT];
     uint32_t n;
 };
 
@@ -113,7 +101,7 @@ static void tell_oldest(struct search *s, struct mcts_tree *t, struct in_flight 
 /* false: the heuristic is at fault. */
 static bool draw_all(struct search *s, struct mcts_tree *t, struct in_flight *f)
 {
-    for (unsigned stuck = 0; s->evaluations < s->options->evaluations && stuck < STUCK;) {
+    for (unsigned stuck = 0; s->evaluations < s->options->evaluations && stuck < SEARCH_STUCK;) {
         struct mcts_descent d = {0};
         enum mcts_status status = mcts_tree_next(t, &d);
         if (status == MCTS_ERROR) fprintf(stderr, "search-bench: %s\n", mcts_tree_error(t));
@@ -161,7 +149,8 @@ static struct mcts_config config_of(const struct subject *b, uint64_t seed)
     return c;
 }
 
-static bool search(const struct subject *b, const struct options *o, const char *heuristic, uint32_t seed)
+static bool search(const struct subject *b, const struct search_options *o, const char *heuristic,
+                   uint32_t seed)
 {
     struct diag *d = diag_new();
     struct mcts_heuristic *h = mcts_heuristic_load(heuristic, d);
@@ -174,8 +163,7 @@ static bool search(const struct subject *b, const struct options *o, const char 
     struct mcts_tree *t = mcts_tree_new(b->root, h, &c);
     s.evaluated = base_calloc(b->pool->n_rows + 1, sizeof *s.evaluated);
     if (b->pool->known_ns > 0) mcts_tree_known_time(t, b->pool->known_ns);
-    if (!o->trace)
-        printf("%s\t%s\t%s\t%" PRIu32 "\t%" PRIu32 "\t", b->name, o->label, heuristic, seed, o->evaluations);
+    if (!o->trace) search_print_head(o, b->name, heuristic, seed);
     ok = run_tree(&s, t);
     if (!o->trace) putchar('\n');
     mcts_tree_free(t);
@@ -185,15 +173,6 @@ static bool search(const struct subject *b, const struct options *o, const char 
 }
 
 /* ---- a pool ---- */
-
-/* "build/search/conv.pool" -> "conv" */
-static char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *name = base_strdup(slash ? slash + 1 : path);
-    name[strcspn(name, ".")] = 0;
-    return name;
-}
 
 /* The rules of the declared prior without those of choices that the pool has not: it may be older than they
  * are. Lines keep their numbers. Free it. */
@@ -227,10 +206,10 @@ static bool kernels_are_numbered(const struct pool *p)
     return true;
 }
 
-static bool open_subject(struct subject *b, const struct options *o, const char *path, struct diag *d)
+static bool open_subject(struct subject *b, const struct search_options *o, const char *path, struct diag *d)
 {
     FILE *in = fopen(path, "r");
-    *b = (struct subject){.name = name_of(path)};
+    *b = (struct subject){.name = search_pool_name(path)};
     if (!in) diag_plain(d, "%s: cannot be read", path);
     if (in) b->pool = pool_read(path, in, d);
     if (in) fclose(in);
@@ -254,10 +233,10 @@ static void close_subject(struct subject *b)
     space_state_free(b->root);
     space_free(b->space);
     pool_free(b->pool);
-    free((char *)b->name);
+    free(b->name);
 }
 
-static bool search_pool(const struct options *o, const char *path)
+static bool search_pool(const struct search_options *o, const char *path)
 {
     struct diag *d = diag_new();
     struct subject b;
@@ -271,59 +250,11 @@ static bool search_pool(const struct options *o, const char *path)
     return ok;
 }
 
-/* ---- options ---- */
-
-static bool count(const char *text, uint32_t *out)
-{
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    *out = (uint32_t)n;
-    return end != text && *end == 0 && n > 0 && n < UINT32_MAX;
-}
-
-static bool take_option(struct options *o, int key, const char *text)
-{
-    switch (key) {
-    case 'l':
-        o->label = text;
-        return true;
-    case 'o':
-        o->order = text;
-        return true;
-    case 'h':
-        if (o->n_heuristics < MOST_HEURISTICS) o->heuristics[o->n_heuristics++] = text;
-        return true;
-    case 'f':
-        return count(text, &o->first_seed);
-    case 's':
-        return count(text, &o->seeds);
-    case 'e':
-        return count(text, &o->evaluations);
-    case 'i':
-        return count(text, &o->in_flight) && o->in_flight <= MOST_IN_FLIGHT;
-    case 't':
-        return o->trace = true;
-    default:
-        return false;
-    }
-}
-
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"label", required_argument, NULL, 'l'},
-                                            {"heuristic", required_argument, NULL, 'h'},
-                                            {"order", required_argument, NULL, 'o'},
-                                            {"first-seed", required_argument, NULL, 'f'},
-                                            {"seeds", required_argument, NULL, 's'},
-                                            {"evaluations", required_argument, NULL, 'e'},
-                                            {"in-flight", required_argument, NULL, 'i'},
-                                            {"trace", no_argument, NULL, 't'},
-                                            {0}};
-    struct options o = {.label = "-", .first_seed = 1, .seeds = 50, .evaluations = 400, .in_flight = 1};
-    bool ok = true;
-    for (int key; ok && (key = getopt_long(argc, argv, "", options, NULL)) != -1;)
-        ok = take_option(&o, key, optarg);
-    if (o.n_heuristics == 0) o.heuristics[o.n_heuristics++] = "tag";
+    struct search_options o = {
+        .label = "-", .first_seed = 1, .seeds = 50, .evaluations = 400, .in_flight = 1};
+    bool ok = search_options_read(&o, "ot", argc, argv);
     if (!ok || optind == argc) {
         fprintf(stderr,
                 "usage: search-bench [--label TEXT] [--heuristic SPEC]... [--order TEXT]"

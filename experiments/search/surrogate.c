@@ -9,11 +9,11 @@
  * A pool alone (bench.c) is easier than its space: each row was selected by some search, and a rollout draws
  * nothing else. Here rollouts draw from all implementations, as in `thresh tune`. A search takes as long as
  * one on the device without the device. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coordinator/cli/bounding.h"
 #include "coordinator/store.h"
@@ -21,6 +21,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/pipeline/code.h"
+#include "experiments/search/options.h"
 #include "experiments/search/pool.h"
 #include "mcts/prior.h"
 #include "mcts/tree.h"
@@ -28,22 +29,10 @@
 
 extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
-enum {
-    MOST_HEURISTICS = 64,
-    MOST_IN_FLIGHT = 64,
-    STUCK = 20, /* calls in a row without a new implementation */
-    NEAREST = 3 /* rows that a time is made of */
-};
+enum { NEAREST = 3 }; /* rows that a time is made of */
 
 /* Beside a distance, so that an implementation of the pool has nearly its own time. */
 static const double LEAST_DISTANCE = 1e-3;
-
-struct options {
-    struct cli_args args; /* as if thresh were called with them */
-    const char *label, *heuristics[MOST_HEURISTICS];
-    unsigned n_heuristics;
-    uint32_t first_seed, seeds, evaluations, in_flight;
-};
 
 /* Rows of the pool with a time. */
 struct timed {
@@ -54,10 +43,12 @@ struct timed {
 
 /* A space that is searched. */
 struct subject {
-    const struct options *options;
+    const struct search_options *options;
+    struct cli_args args; /* as if thresh were called with them */
+    char *name;           /* of the pool */
     struct problem *problem;
     struct device device;
-    struct perfmodel *model; /* NULL: no bound */
+    struct perfmodel *model; /* NULL: not known */
     struct mcts_prior *prior;
     struct space_state *root;
     struct pool *pool;
@@ -118,7 +109,7 @@ struct flight {
 
 /* Results that are not told yet, the oldest first. */
 struct in_flight {
-    struct flight list[MOST_IN_FLIGHT];
+    struct flight list[SEARCH_IN_FLIGHT];
     uint32_t n;
 };
 
@@ -129,32 +120,37 @@ static void tell_oldest(struct mcts_tree *t, struct in_flight *f)
     memmove(&f->list[0], &f->list[1], --f->n * sizeof f->list[0]);
 }
 
+/* Evaluates what was drawn, and prints its time if it is the best. */
+static void evaluate(struct subject *b, struct in_flight *f, struct mcts_descent d,
+                     const struct space_state *leaf, uint32_t number, double *best)
+{
+    double features[ESTIMATE_FEATURES];
+    features_of(b, leaf, features);
+    double ns = interpolate(&b->timed, features);
+    f->list[f->n++] = (struct flight){d, ns};
+    if (ns >= *best) return;
+    printf("%s%" PRIu32 ":%.6g", isfinite(*best) ? " " : "", number, ns / b->optimum);
+    *best = ns;
+}
+
 /* Prints the course. false: the heuristic is at fault. */
 static bool draw_all(struct subject *b, struct mcts_tree *t)
 {
     struct in_flight f = {.n = 0};
     double best = INFINITY;
-    for (uint32_t done = 0, stuck = 0; done < b->options->evaluations && stuck < STUCK;) {
+    enum mcts_status status = MCTS_OK;
+    for (uint32_t done = 0, stuck = 0; done < b->options->evaluations && stuck < SEARCH_STUCK;) {
         struct mcts_descent d = {0};
-        enum mcts_status status = mcts_tree_next(t, &d);
-        if (status == MCTS_ERROR) fprintf(stderr, "search-surrogate: %s\n", mcts_tree_error(t));
-        if (status == MCTS_ERROR) return false;
-        if (status == MCTS_EXHAUSTED) break;
+        status = mcts_tree_next(t, &d);
+        if (status == MCTS_ERROR || status == MCTS_EXHAUSTED) break;
         stuck = status == MCTS_STUCK ? stuck + 1 : 0;
-        if (status == MCTS_STUCK && f.n > 0) tell_oldest(t, &f);
-        if (status == MCTS_STUCK) continue;
-        double features[ESTIMATE_FEATURES];
-        features_of(b, mcts_tree_state(t), features);
-        double ns = interpolate(&b->timed, features);
-        f.list[f.n++] = (struct flight){d, ns};
-        done++;
-        if (ns < best) printf("%s%" PRIu32 ":%.6g", isfinite(best) ? " " : "", done, ns / b->optimum);
-        best = fmin(best, ns);
-        if (f.n == b->options->in_flight) tell_oldest(t, &f);
+        if (status == MCTS_OK) evaluate(b, &f, d, mcts_tree_state(t), ++done, &best);
+        if (f.n == b->options->in_flight || (status == MCTS_STUCK && f.n > 0)) tell_oldest(t, &f);
     }
+    if (status == MCTS_ERROR) fprintf(stderr, "search-surrogate: %s\n", mcts_tree_error(t));
     while (f.n > 0)
         tell_oldest(t, &f);
-    return true;
+    return status != MCTS_ERROR;
 }
 
 static struct mcts_config config_of(struct subject *b, uint64_t seed)
@@ -171,7 +167,6 @@ static struct mcts_config config_of(struct subject *b, uint64_t seed)
 
 static bool search(struct subject *b, const char *heuristic, uint32_t seed)
 {
-    const struct options *o = b->options;
     struct diag *d = diag_new();
     struct mcts_heuristic *h = mcts_heuristic_load(heuristic, d);
     diag_print(d, stderr);
@@ -180,7 +175,7 @@ static bool search(struct subject *b, const char *heuristic, uint32_t seed)
     struct mcts_config c = config_of(b, seed);
     struct mcts_tree *t = mcts_tree_new(b->root, h, &c);
     if (b->pool->known_ns > 0) mcts_tree_known_time(t, b->pool->known_ns);
-    printf("surrogate\t%s\t%s\t%" PRIu32 "\t%" PRIu32 "\t", o->label, heuristic, seed, o->evaluations);
+    search_print_head(b->options, b->name, heuristic, seed);
     bool ok = draw_all(b, t);
     putchar('\n');
     fflush(stdout);
@@ -202,8 +197,17 @@ static bool take_run(void *context, const struct store_run *run, const struct st
     struct first_row *f = context;
     struct subject *b = f->subject;
     (void)e;
-    if (!b->problem) b->problem = cli_run_problem(&b->options->args, run, &b->device, f->diag);
+    if (!b->problem) b->problem = cli_run_problem(&b->args, run, &b->device, f->diag);
     return false;
+}
+
+/* Of a device without a description there are no lower bounds. */
+static void open_model(struct subject *b)
+{
+    struct diag *d = diag_new();
+    b->model = cli_model(&b->args, b->problem, &b->device, d);
+    if (!b->model) fprintf(stderr, "note: no lower bounds: %s\n", diag_message(d, 0));
+    diag_free(d);
 }
 
 static bool open_problem(struct subject *b, const char *path, struct diag *d)
@@ -220,8 +224,8 @@ static bool open_problem(struct subject *b, const char *path, struct diag *d)
                                       {"results", bb_split_results(b->problem->backbone, b->device.gpu)}};
     b->prior = mcts_prior_new(prior_gpu, b->problem->space, facts, sizeof facts / sizeof facts[0], d);
     b->root = space_root(b->problem->space, NULL);
-    b->model = cli_model(&b->options->args, b->problem, &b->device, d);
-    return b->prior && b->root && b->model;
+    open_model(b);
+    return b->prior && b->root;
 }
 
 static bool open_pool(struct subject *b, const char *path, struct diag *d)
@@ -254,49 +258,16 @@ static void close_subject(struct subject *b)
     space_state_free(b->root);
     problem_free(b->problem);
     pool_free(b->pool);
+    free(b->name);
     free(b->timed.features);
     free(b->timed.log_ns);
 }
 
-/* ---- options ---- */
-
-static bool count(const char *text, uint32_t *out)
-{
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    *out = (uint32_t)n;
-    return end != text && *end == 0 && n > 0 && n < UINT32_MAX;
-}
-
-static bool take_option(struct options *o, int key, const char *text)
-{
-    switch (key) {
-    case 'l':
-        o->label = text;
-        return true;
-    case 'd':
-        o->args.value[CLI_DESCRIPTION] = text;
-        return true;
-    case 'h':
-        if (o->n_heuristics < MOST_HEURISTICS) o->heuristics[o->n_heuristics++] = text;
-        return true;
-    case 'f':
-        return count(text, &o->first_seed);
-    case 's':
-        return count(text, &o->seeds);
-    case 'e':
-        return count(text, &o->evaluations);
-    case 'i':
-        return count(text, &o->in_flight) && o->in_flight <= MOST_IN_FLIGHT;
-    default:
-        return false;
-    }
-}
-
-static bool search_all(const struct options *o, const char *pool, const char *store)
+static bool search_all(const struct search_options *o, const char *pool, const char *store)
 {
     struct diag *d = diag_new();
-    struct subject b = {.options = o};
+    struct subject b = {.options = o, .name = search_pool_name(pool)};
+    b.args.value[CLI_DESCRIPTION] = o->description;
     bool ok = open_pool(&b, pool, d) && open_problem(&b, store, d);
     diag_print(d, stderr);
     for (unsigned h = 0; ok && h < o->n_heuristics; h++)
@@ -309,16 +280,9 @@ static bool search_all(const struct options *o, const char *pool, const char *st
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"label", required_argument, NULL, 'l'},     {"description", required_argument, NULL, 'd'},
-        {"heuristic", required_argument, NULL, 'h'}, {"first-seed", required_argument, NULL, 'f'},
-        {"seeds", required_argument, NULL, 's'},     {"evaluations", required_argument, NULL, 'e'},
-        {"in-flight", required_argument, NULL, 'i'}, {0}};
-    struct options o = {.label = "-", .first_seed = 1, .seeds = 50, .evaluations = 300, .in_flight = 16};
-    bool ok = true;
-    for (int key; ok && (key = getopt_long(argc, argv, "", options, NULL)) != -1;)
-        ok = take_option(&o, key, optarg);
-    if (o.n_heuristics == 0) o.heuristics[o.n_heuristics++] = "tag";
+    struct search_options o = {
+        .label = "-", .first_seed = 1, .seeds = 50, .evaluations = 300, .in_flight = 16};
+    bool ok = search_options_read(&o, "d", argc, argv);
     if (!ok || optind + 2 != argc) {
         fprintf(stderr,
                 "usage: search-surrogate [--label TEXT] [--description DEVICE.json] [--heuristic SPEC]..."

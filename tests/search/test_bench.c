@@ -1,5 +1,5 @@
 /* Searches of small pools by the program search-bench beside this one: it links the rows of a pool in place
- * of core/space, so that it cannot be a part of this program. */
+ * of core/space, so that it cannot be a part of this program. Likewise search-surrogate, and search-table. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +9,11 @@
 #include <unistd.h>
 
 #include "core/base/arena.h"
+#include "core/base/diag.h"
 #include "core/base/pcg32.h"
 #include "core/base/strbuf.h"
+#include "experiments/search/make_pool.h"
+#include "experiments/search/statistics.h"
 #include "tests/e2e/run.h"
 
 enum { ROWS = 150, MOST_DRAWN = 1000 };
@@ -264,6 +267,114 @@ Test(search_bench, an_order_is_followed)
     cr_assert_arr_neq(a.row, c.row, 60 * sizeof a.row[0]);
     cr_assert_arr_neq(a.row, b.row, 60 * sizeof a.row[0]);
     free(pool);
+}
+
+/* ---- surrogates ---- */
+
+struct surrogate {
+    char folder[32], store[64], pool[64];
+};
+
+/* A search of a small program, and a pool of it. */
+static struct surrogate open_surrogate(void)
+{
+    struct surrogate x;
+    char out[64];
+    e2e_folder(x.folder);
+    snprintf(x.store, sizeof x.store, "%s/s.db", x.folder);
+    snprintf(x.pool, sizeof x.pool, "%s/small.pool", x.folder);
+    snprintf(out, sizeof out, "%s/out", x.folder);
+    struct e2e_run r = E2E_RUN(&cli_tune, "experiments/kernels/axpy.lift", "--size", "N=64", "--evaluations",
+                               "6", "--heuristic", "random", "--rounds-time", "0.5", "--no-bound", "--store",
+                               x.store, "--out", out, "--quiet");
+    cr_assert_eq(r.status, 0, "%s", r.err);
+    e2e_run_free(&r);
+    struct diag *d = diag_new();
+    struct pool *p = make_pool_of_stores((char *[]){x.store}, 1, NULL, d);
+    FILE *f = fopen(x.pool, "w");
+    cr_assert(p && f);
+    pool_write(p, f);
+    fclose(f);
+    pool_free(p);
+    diag_free(d);
+    return x;
+}
+
+static void close_surrogate(const struct surrogate *x)
+{
+    struct strbuf command = {0};
+    strbuf_printf(&command, "rm -r %s", x->folder);
+    cr_assert_eq(system(command.text), 0);
+    strbuf_free(&command);
+}
+
+static struct shell_run search_surrogate(const char *options, const char *pool, const char *store)
+{
+    struct strbuf arguments = {0};
+    strbuf_printf(&arguments, "%s %s %s", options, pool, store);
+    struct shell_run r = run("search-surrogate", arguments.text);
+    strbuf_free(&arguments);
+    return r;
+}
+
+/* The course of a line; its other columns are checked. */
+static struct course course_of(const char *output, const char *expected)
+{
+    struct course c;
+    const char *line = strstr(output, expected);
+    cr_assert_not_null(line, "%s", output);
+    char *text = base_strdup(line + strlen(expected));
+    text[strcspn(text, "\n")] = 0;
+    cr_assert(course_parse(text, &c), "%s", text);
+    free(text);
+    return c;
+}
+
+/* No time is below the best of the pool, and a seed decides the same again. */
+Test(search_surrogate, the_whole_space_is_searched)
+{
+    struct surrogate x = open_surrogate();
+    const char *options = "--label new --seeds 2 --evaluations 40 --heuristic tag:draws=2";
+    struct shell_run a = search_surrogate(options, x.pool, x.store),
+                     b = search_surrogate(options, x.pool, x.store);
+    cr_assert_eq(a.status, 0, "%s", a.output);
+    cr_assert_str_eq(a.output, b.output);
+    struct course c = course_of(a.output, "small\tnew\ttag:draws=2\t1\t40\t"),
+                  d = course_of(a.output, "small\tnew\ttag:draws=2\t2\t40\t");
+    cr_assert_geq(course_ratio(&c, 40), 1);
+    cr_assert_geq(course_ratio(&d, 40), 1);
+    cr_assert_lt(course_ratio(&c, 40), INFINITY);
+    course_free(&c);
+    course_free(&d);
+    free(a.output);
+    free(b.output);
+    close_surrogate(&x);
+}
+
+Test(search_surrogate, wrong_calls_are_refused)
+{
+    struct surrogate x = open_surrogate();
+    char plain[32];
+    e2e_file(plain, HEAD "row\tok\t1\t0\t0\t0\t0\t.x2\n");
+    const struct {
+        const char *options, *pool, *store, *said;
+    } BAD[] = {
+        {"", "/nosuch.pool", x.store, "cannot be read"},
+        {"", x.pool, "/nosuch.db", "does not exist"},
+        {"", plain, x.store, "less than 3 implementations"},
+        {"--heuristic nosuch", x.pool, x.store, "nosuch"},
+        {"--in-flight 65", x.pool, x.store, "usage"},
+        {"--trace", x.pool, x.store, "usage"},
+        {"", x.pool, "", "usage"},
+    };
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+        struct shell_run r = search_surrogate(BAD[i].options, BAD[i].pool, BAD[i].store);
+        cr_assert_eq(r.status, 2, "%s", r.output);
+        cr_assert(strstr(r.output, BAD[i].said), "%s", r.output);
+        free(r.output);
+    }
+    unlink(plain);
+    close_surrogate(&x);
 }
 
 /* ---- the table ---- */
