@@ -191,6 +191,13 @@ static enum taking take_of_some(struct descent *d)
     return ALL_DEAD;
 }
 
+/* Whether the implementation was not handed out yet. */
+static bool is_new(struct mcts_roller *r, const struct space_state *leaf)
+{
+    r->hash = space_state_hash(leaf);
+    return !mcts_seen_has(r->seen, r->hash);
+}
+
 /* ---- one descent ---- */
 
 enum descent_end { NEW_LEAF, OLD_LEAF, DEAD_END, FAULT };
@@ -203,8 +210,7 @@ static enum descent_end descend(struct descent *d)
     d->bound = some && b->bound ? b->bound(b->bound_context, d->state) : 0;
     for (;; d->choice.depth++) {
         d->choice.slot = space_next_choice(d->state, b->order, b->n_order);
-        if (d->choice.slot == UINT32_MAX)
-            return mcts_seen_has(r->seen, space_state_hash(d->state)) ? OLD_LEAF : NEW_LEAF;
+        if (d->choice.slot == UINT32_MAX) return is_new(r, d->state) ? NEW_LEAF : OLD_LEAF;
         if (take_proposal(d)) continue;
         enum taking end = some ? take_of_some(d) : take_of_all(d);
         if (end != TAKEN) return end == BAD_WEIGHT ? FAULT : DEAD_END;
@@ -237,8 +243,7 @@ static enum mcts_rollout_end walk(struct mcts_roller *r, struct space_state *sta
                                   struct value_stack *stack, struct mcts_actions *actions)
 {
     uint32_t slot = space_next_choice(state, r->branching.order, r->branching.n_order);
-    if (slot == UINT32_MAX)
-        return mcts_seen_has(r->seen, space_state_hash(state)) ? MCTS_ROLLOUT_EXHAUSTED : MCTS_ROLLOUT_LEAF;
+    if (slot == UINT32_MAX) return is_new(r, state) ? MCTS_ROLLOUT_LEAF : MCTS_ROLLOUT_EXHAUSTED;
     if (*budget == 0) return MCTS_ROLLOUT_BUDGET;
     --*budget;
     uint32_t n = mcts_try_values(&r->branching, state, slot, r->cut, r->options, &r->stats.trials);
@@ -303,6 +308,12 @@ void mcts_leaf_values(const struct space_state *leaf, uint16_t *values)
     uint32_t n = space_slot_count(space_of(leaf));
     for (uint32_t slot = 0; slot < n; slot++)
         values[slot] = space_is_live(leaf, slot) ? (uint16_t)space_first_value(leaf, slot) : MCTS_NO_VALUE;
+}
+
+struct mcts_leaf mcts_leaf_of(const struct space *s, const uint16_t *values, double bound,
+                              const struct mcts_features *f, const double *features)
+{
+    return (struct mcts_leaf){s, values, bound, features ? f->n : 0, features};
 }
 
 double mcts_leaf_bound(const struct mcts_branching *b, const struct space_state *leaf)

@@ -65,6 +65,7 @@ struct mcts_roller {
     unsigned restarts;
     uint64_t backtrack_nodes;
     struct mcts_rollout_stats stats;
+    uint64_t hash; /* of the implementation that the last rollout found: space_state_hash() */
     char error[256];
     struct mcts_option *options;
     struct mcts_child *children;
@@ -93,6 +94,9 @@ enum mcts_rollout_end mcts_rollout(struct mcts_roller *r, struct space_state *st
 
 /* The values of all slots of an implementation, MCTS_NO_VALUE for those that are not live. */
 void mcts_leaf_values(const struct space_state *leaf, uint16_t *values);
+/* The implementation as policies see it. features: [f->n]; NULL: none are known. */
+struct mcts_leaf mcts_leaf_of(const struct space *s, const uint16_t *values, double bound,
+                              const struct mcts_features *f, const double *features);
 /* Its lower bound in ns; 0: no model. */
 double mcts_leaf_bound(const struct mcts_branching *b, const struct space_state *leaf);
 

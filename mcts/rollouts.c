@@ -21,7 +21,6 @@
 struct rolled {
     enum mcts_rollout_end end;
     struct mcts_actions actions; /* below the frontier */
-    struct space_log *log;       /* entry 0: what they wrote */
     uint16_t *values;            /* of the implementation, of all slots */
     double bound;                /* its lower bound, ns; 0: no model */
     double *features;            /* [MCTS_FEATURES_MAX] of it */
@@ -84,10 +83,8 @@ static void roll(const struct mcts_rollouts *all, struct mcts_roller *r, struct 
     if (i > 0) mcts_policies_start(r->policies, i, &r->rng);
     out->end = mcts_rollout(r, state, all->depth, &out->actions);
     if (out->end == MCTS_ROLLOUT_LEAF) {
-        space_log_cut(out->log, 0);
-        space_log_keep(out->log, state, frontier);
         mcts_leaf_values(state, out->values);
-        out->hash = space_state_hash(state);
+        out->hash = r->hash;
         out->bound = mcts_leaf_bound(&r->branching, state);
         if (r->features.n) r->features.of(r->features.context, state, out->features);
     }
@@ -105,7 +102,7 @@ static void rank_made(const struct mcts_rollouts *all, struct mcts_roller *r, co
     if (made->n == 0) return;
     for (unsigned i = 0; i < made->n; i++) {
         const struct rolled *x = &all->results[made->list[i]];
-        leaves[i] = (struct mcts_leaf){s, x->values, x->bound, r->features.n, x->features};
+        leaves[i] = mcts_leaf_of(s, x->values, x->bound, &r->features, x->features);
     }
     bool ranked = mcts_policies_rank(r->policies, leaves, made->n, ranks, r->error, sizeof r->error);
     for (unsigned i = 0; i < made->n; i++) {
@@ -214,8 +211,7 @@ static void reserve(struct mcts_rollouts *all, unsigned n, const struct space *s
     all->results = base_realloc(all->results, n * sizeof all->results[0]);
     for (; all->n_results < n; all->n_results++)
         all->results[all->n_results] =
-            (struct rolled){.log = space_log_new(),
-                            .values = base_malloc((space_slot_count(s) + 1) * sizeof(uint16_t)),
+            (struct rolled){.values = base_malloc((space_slot_count(s) + 1) * sizeof(uint16_t)),
                             .features = base_calloc(MCTS_FEATURES_MAX, sizeof(double))};
 }
 
@@ -251,9 +247,10 @@ static enum mcts_rollout_end take_best(struct mcts_rollouts *all, unsigned n, st
     if (!best) return MCTS_ROLLOUT_ERROR;
     all->best = best;
     all->n_ranked = n;
-    for (size_t i = 0; i < best->actions.count; i++)
+    for (size_t i = 0; i < best->actions.count; i++) {
+        CHECK(space_apply(state, best->actions.list[i], NULL));
         mcts_actions_push(actions, best->actions.list[i]);
-    space_log_repeat(best->log, 0, state);
+    }
     return MCTS_ROLLOUT_LEAF;
 }
 
@@ -273,7 +270,7 @@ static void show(const struct mcts_rollouts *all, const struct space *s, unsigne
     const struct mcts_roller *r = all->roller;
     for (unsigned i = first; i < end; i++) {
         const struct rolled *x = &all->results[i];
-        leaves[i - first] = (struct mcts_leaf){s, x->values, x->bound, r->features.n, x->features};
+        leaves[i - first] = mcts_leaf_of(s, x->values, x->bound, &r->features, x->features);
         ranks[i - first] = x->rank;
     }
     mcts_policies_drawn(r->policies, leaves, ranks, end - first);
@@ -398,7 +395,6 @@ void mcts_rollouts_free(struct mcts_rollouts *all)
     }
     for (unsigned i = 0; i < all->n_results; i++) {
         free(all->results[i].actions.list);
-        space_log_free(all->results[i].log);
         free(all->results[i].values);
         free(all->results[i].features);
     }

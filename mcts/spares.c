@@ -16,7 +16,7 @@ enum { RECENT = 32, LEAST_RECENT = 8, MARGIN = 2, REDRAW_MARGIN = 1 };
 
 struct mcts_spares {
     const struct space *space;
-    unsigned n_features;
+    const struct mcts_features *features;
     unsigned left;         /* evaluations to make */
     double recent[RECENT]; /* ranks of evaluations, the newest at n_recent - 1 modulo RECENT */
     uint64_t n_recent;
@@ -24,11 +24,11 @@ struct mcts_spares {
     unsigned n;
 };
 
-struct mcts_spares *mcts_spares_new(const struct space *s, unsigned n_features)
+struct mcts_spares *mcts_spares_new(const struct space *s, const struct mcts_features *f)
 {
     struct mcts_spares *a = base_calloc(1, sizeof *a);
     a->space = s;
-    a->n_features = n_features;
+    a->features = f;
     return a;
 }
 
@@ -95,9 +95,9 @@ void mcts_spares_add(struct mcts_spares *a, const struct mcts_spare *s, const st
     to->values = base_malloc((n_slots + 1) * sizeof to->values[0]);
     memcpy(to->values, s->values, n_slots * sizeof to->values[0]);
     to->features = NULL;
-    if (a->n_features == 0) return;
-    to->features = base_malloc(a->n_features * sizeof to->features[0]);
-    memcpy(to->features, s->features, a->n_features * sizeof to->features[0]);
+    if (a->features->n == 0) return;
+    to->features = base_malloc(a->features->n * sizeof to->features[0]);
+    memcpy(to->features, s->features, a->features->n * sizeof to->features[0]);
 }
 
 /* ---- taking ---- */
@@ -116,7 +116,7 @@ static bool find_best(const struct mcts_spares *a, struct mcts_roller *r, unsign
     double ranks[MCTS_BATCH_MAX];
     for (unsigned i = 0; i < a->n; i++) {
         const struct mcts_spare *s = &a->list[i];
-        leaves[i] = (struct mcts_leaf){a->space, s->values, s->bound, a->n_features, s->features};
+        leaves[i] = mcts_leaf_of(a->space, s->values, s->bound, a->features, s->features);
     }
     if (!mcts_policies_rank(r->policies, leaves, a->n, ranks, r->error, sizeof r->error)) return false;
     *best = 0;
@@ -163,13 +163,13 @@ const struct mcts_spare *mcts_spares_take(struct mcts_spares *a, struct mcts_rol
 
 static void archive_spare(struct mcts_spares *a, struct mcts_spare *s, struct archive *file)
 {
-    size_t n_values = space_slot_count(a->space), slots = n_values, n_features = a->n_features;
+    size_t n_values = space_slot_count(a->space), slots = n_values, n_features = a->features->n;
     ARCHIVE(file, s->bound);
     ARCHIVE(file, s->hash);
     s->actions = archive_array(file, s->actions, &s->n_actions, sizeof s->actions[0]);
     s->values = archive_array(file, s->values, &n_values, sizeof s->values[0]);
-    if (a->n_features) s->features = archive_array(file, s->features, &n_features, sizeof s->features[0]);
-    if (n_values != slots || n_features != a->n_features) archive_fail(file);
+    if (a->features->n) s->features = archive_array(file, s->features, &n_features, sizeof s->features[0]);
+    if (n_values != slots || n_features != a->features->n) archive_fail(file);
 }
 
 void mcts_spares_archive(struct mcts_spares *a, struct archive *file)

@@ -28,7 +28,8 @@ struct mcts_spare {
     uint64_t hash;    /* space_state_hash() */
 };
 
-struct mcts_spares *mcts_spares_new(const struct space *s, unsigned n_features);
+/* The features are borrowed. */
+struct mcts_spares *mcts_spares_new(const struct space *s, const struct mcts_features *f);
 void mcts_spares_free(struct mcts_spares *a); /* NULL is allowed */
 
 /* Forgets all of them; from those that are added next, `evaluations` are to be made. */

@@ -75,7 +75,7 @@ struct mcts_tree *mcts_tree_new(const struct space_state *root, struct mcts_heur
     t->weights = base_malloc(MCTS_VALUES_MAX * sizeof t->weights[0]);
     make_roller(t, space_of(root), c);
     make_rollouts(t, c);
-    t->spares = mcts_spares_new(space_of(root), t->roller.features.n);
+    t->spares = mcts_spares_new(space_of(root), &t->roller.features);
     return t;
 }
 

@@ -31,8 +31,8 @@ void mcts_tree_teach(struct mcts_tree *t, const struct space_state *leaf, double
     double features[MCTS_FEATURES_MAX];
     mcts_leaf_values(leaf, r->values);
     if (r->features.n) r->features.of(r->features.context, leaf, features);
-    struct mcts_leaf known = {space_of(leaf), r->values, mcts_leaf_bound(&r->branching, leaf), r->features.n,
-                              features};
+    struct mcts_leaf known =
+        mcts_leaf_of(space_of(leaf), r->values, mcts_leaf_bound(&r->branching, leaf), &r->features, features);
     mcts_policies_learn(t->policies, &known, (struct mcts_outcome){MCTS_TIMED, time});
 }
 
@@ -64,8 +64,7 @@ void mcts_tree_report(struct mcts_tree *t, const struct mcts_descent *d, struct 
         mcts_heuristic_backpropagate(t->heuristic, d->path[i], (uint32_t)i, outcome);
     }
     if (d->values) {
-        struct mcts_leaf leaf = {space_of(t->state), d->values, d->leaf_bound,
-                                 d->features ? t->roller.features.n : 0, d->features};
+        struct mcts_leaf leaf = mcts_tree_leaf_of(t, d);
         mcts_policies_learn(t->policies, &leaf, outcome);
     }
     if (timed && outcome.time < t->stats.best_time) {

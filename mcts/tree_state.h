@@ -44,5 +44,7 @@ void mcts_tree_take(struct mcts_tree *t, const struct mcts_child *child);
 /* From the last node of the path to an implementation, which goes into *d. MCTS_STUCK: none was found, and
  * the node is closed if there is none. */
 enum mcts_status mcts_tree_roll_out(struct mcts_tree *t, struct mcts_descent *d);
+/* What was handed out, as policies see it. */
+struct mcts_leaf mcts_tree_leaf_of(const struct mcts_tree *t, const struct mcts_descent *d);
 
 #endif

@@ -262,11 +262,9 @@ static double *features_to_learn(const struct mcts_features *f, const struct spa
     return features;
 }
 
-/* What was handed out, as policies see it. */
-static struct mcts_leaf leaf_of(const struct mcts_tree *t, const struct mcts_descent *d)
+struct mcts_leaf mcts_tree_leaf_of(const struct mcts_tree *t, const struct mcts_descent *d)
 {
-    return (struct mcts_leaf){space_of(t->state), d->values, d->leaf_bound,
-                              d->features ? t->roller.features.n : 0, d->features};
+    return mcts_leaf_of(space_of(t->state), d->values, d->leaf_bound, &t->roller.features, d->features);
 }
 
 static void hand_out(struct mcts_tree *t, struct mcts_descent *d)
@@ -286,7 +284,7 @@ static void hand_out(struct mcts_tree *t, struct mcts_descent *d)
     if (!d->values) return;
     d->leaf_bound = mcts_leaf_bound(&t->roller.branching, t->state);
     d->features = features_to_learn(&t->roller.features, t->state);
-    struct mcts_leaf leaf = leaf_of(t, d);
+    struct mcts_leaf leaf = mcts_tree_leaf_of(t, d);
     mcts_policies_handed_out(t->policies, &leaf);
 }
 

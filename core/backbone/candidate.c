@@ -127,23 +127,32 @@ static bool is_around(struct reading *r, uint32_t tile, uint32_t other)
 }
 
 /* The dimensions of a run are one node of the space's forest; in the loop tree they are nested by place. */
-static uint8_t relation(struct reading *r, uint32_t a, uint32_t b)
+static uint8_t order_of_merged(struct reading *r, uint32_t a, uint32_t b)
 {
     const struct backbone *bb = r->bb;
-    enum gpu_order order = GPU_ORDER_BEFORE;
-    r->open |= !gpu_get_order(r->leaf, a, b, &order);
-    if (order != GPU_ORDER_MERGED) return (uint8_t)order;
     uint32_t of_a = bb->dims[a - bb->n_insts].tile, of_b = bb->dims[b - bb->n_insts].tile;
     if (of_a == of_b) return BB_MERGED;
     return is_around(r, of_a, of_b) ? BB_OUTER : BB_INNER;
 }
 
+/* Of a to b, and of b to a. */
+static void read_order_of(struct reading *r, uint32_t a, uint32_t b, uint8_t *forward, uint8_t *back)
+{
+    static const uint8_t MIRROR[] = {
+        [BB_BEFORE] = BB_AFTER, [BB_AFTER] = BB_BEFORE, [BB_INNER] = BB_OUTER, [BB_OUTER] = BB_INNER};
+    enum gpu_order order = GPU_ORDER_BEFORE;
+    r->open |= !gpu_get_order(r->leaf, a, b, &order);
+    bool merged = order == GPU_ORDER_MERGED;
+    *forward = merged ? order_of_merged(r, a, b) : (uint8_t)order;
+    *back = merged ? order_of_merged(r, b, a) : MIRROR[order];
+}
+
 static void read_order(struct reading *r)
 {
-    uint32_t n = bb_statement_count(r->bb);
+    size_t n = bb_statement_count(r->bb);
     for (uint32_t a = 0; a < n; a++)
-        for (uint32_t b = 0; b < n && r->out->live[a]; b++)
-            if (a != b && r->out->live[b]) r->out->order[(size_t)a * n + b] = relation(r, a, b);
+        for (uint32_t b = a + 1; b < n && r->out->live[a]; b++)
+            if (r->out->live[b]) read_order_of(r, a, b, &r->out->order[a * n + b], &r->out->order[b * n + a]);
 }
 
 /* Region dimension c's place: how many of its region are inside it. */

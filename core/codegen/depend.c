@@ -5,8 +5,10 @@
  *     thread0 4: A.load.i           tile[i] is read by work-item i        no other work-item: no barrier
  *                                   tile[3 - i] is read by work-item i    another one: dependent
  *
- * The writer of each element is tabulated over all work-items and the loops between the store and the
- * innermost node around store and load. More than MOST_ACCESSES accesses count as dependent. */
+ * The writer of each element, the first of several, is tabulated over all work-items and the loops between
+ * the store and the innermost node around store and load. Work-item 0 comes first: what it reads and does not
+ * write is another's, which is seen before the others are run. More than MOST_ACCESSES accesses count as
+ * dependent. */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"
@@ -73,6 +75,20 @@ static bool set_path(struct walk *w, const struct cg_node *common)
     return accesses <= MOST_ACCESSES;
 }
 
+/* Whether work-item 0 reads what it does not write. */
+static bool first_depends(struct walk *w, const struct cg_node *store, const struct cg_node *load,
+                          const struct cg_node *common)
+{
+    const struct cg_node *accesses[] = {store, load};
+    for (unsigned i = 0; i < 2; i++) {
+        w->inst = accesses[i];
+        w->writes = i == 0;
+        if (!set_path(w, common)) return true;
+        step(w, 0);
+    }
+    return w->dependent;
+}
+
 /* Every access of one instruction; false if it shows or may have a dependence. */
 static bool independent(struct walk *w, const struct cg_node *inst, const struct cg_node *common)
 {
@@ -95,10 +111,12 @@ bool cg_depends(const struct cg_program *p, const struct bb_value *v)
     if (cg_is_private(p, v->region)) return false;
     if (r->elements > MOST_ACCESSES) return true;
     struct arena *scratch = arena_new();
-    struct walk w = {.p = p, .writes = true};
+    struct walk w = {.p = p};
     w.digit = ARENA_ARRAY(scratch, int64_t, p->n_nodes);
     w.writer = ARENA_ARRAY(scratch, int64_t, r->elements);
-    bool free_of = independent(&w, store, common);
+    bool free_of = !first_depends(&w, store, load, common);
+    w.writes = true;
+    free_of = free_of && independent(&w, store, common);
     w.writes = false;
     free_of = free_of && independent(&w, load, common);
     arena_free(scratch);
