@@ -15,18 +15,15 @@
 
 #include "agent/fits.h"
 #include "coordinator/advice.h"
+#include "coordinator/guidance.h"
 #include "coordinator/lowering.h"
 #include "coordinator/tune_state.h"
-#include "core/backbone/combine.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/hash.h"
 #include "core/base/strbuf.h"
 #include "core/pipeline/code.h"
 #include "mcts/order.h"
-#include "perfmodel/estimate.h"
-
-extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
 /* Reads program and sizes before a device is asked for, and the order before an agent is awaited: what is
  * wrong with them is said at once. */
@@ -64,22 +61,14 @@ static bool make_model(struct tune *t, struct diag *d)
 
 static bool make_prior(struct tune *t, struct diag *d)
 {
-    const struct mcts_fact facts[] = {{"gpu", t->device.gpu},
-                                      {"compute_units", t->device.compute_units},
-                                      {"max_work_group", (double)t->device.limits.max_work_group},
-                                      {"results", bb_split_results(t->problem->backbone, t->device.gpu)}};
-    t->prior = mcts_prior_new(prior_gpu, t->problem->space, facts, sizeof facts / sizeof facts[0], d);
+    t->prior = guidance_prior(t->problem, &t->device, d);
     return t->prior != NULL;
 }
 
 static void features_of(void *context, const struct space_state *leaf, double *features)
 {
     const struct tune *t = context;
-    double counts[CG_COUNT_COUNT];
-    if (pipeline_count(t->problem, leaf, counts))
-        estimate_features(counts, t->device.compute_units, t->device.gpu, features);
-    else
-        estimate_none(features);
+    guidance_features(t->problem, &t->device, leaf, features);
 }
 
 static struct mcts_config tree_config(struct tune *t)

@@ -14,14 +14,12 @@
 
 #include "coordinator/cli/bounding.h"
 #include "coordinator/decided.h"
+#include "coordinator/guidance.h"
 #include "coordinator/limits.h"
 #include "coordinator/recorded.h"
 #include "coordinator/store.h"
 #include "core/base/arena.h"
 #include "core/base/strbuf.h"
-#include "core/backbone/combine.h"
-#include "core/pipeline/code.h"
-#include "perfmodel/estimate.h"
 #include "experiments/search/gather.h"
 #include "experiments/search/make_pool.h"
 
@@ -91,15 +89,13 @@ static void describe(struct joining *j, const char *actions, double *bound, doub
 {
     struct space_action *list;
     const char *why;
-    double counts[CG_COUNT_COUNT];
     size_t n;
     *bound = 0;
     estimate_none(features);
     if (!store_actions_parse(actions, &list, &n)) return;
     struct space_state *leaf = problem_replay(j->problem, list, n, &why);
     if (leaf && j->model) *bound = perfmodel_bound(j->model, leaf, NULL);
-    if (leaf && pipeline_count(j->problem, leaf, counts))
-        estimate_features(counts, j->device.compute_units, j->device.gpu, features);
+    if (leaf) guidance_features(j->problem, &j->device, leaf, features);
     space_state_free(leaf);
     free(list);
     if (!isfinite(*bound)) *bound = 0;
@@ -136,13 +132,12 @@ static void add_choice(struct pool *p, const struct space *s, uint32_t slot)
     }
 }
 
-/* As tune.c tells the declared prior. */
 static void add_facts(struct pool *p, const struct joining *j)
 {
-    pool_add_fact(p, "gpu", j->device.gpu);
-    pool_add_fact(p, "compute_units", j->device.compute_units);
-    pool_add_fact(p, "max_work_group", (double)j->device.limits.max_work_group);
-    pool_add_fact(p, "results", bb_split_results(j->problem->backbone, j->device.gpu));
+    struct mcts_fact facts[GUIDANCE_FACTS];
+    guidance_facts(j->problem, &j->device, facts);
+    for (unsigned i = 0; i < GUIDANCE_FACTS; i++)
+        pool_add_fact(p, facts[i].name, facts[i].value);
 }
 
 /* The choices of the pool, ascending; returns how many. */

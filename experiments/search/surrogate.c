@@ -16,18 +16,13 @@
 #include <unistd.h>
 
 #include "coordinator/cli/bounding.h"
+#include "coordinator/guidance.h"
 #include "coordinator/store.h"
-#include "core/backbone/combine.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
-#include "core/pipeline/code.h"
 #include "experiments/search/options.h"
 #include "experiments/search/pool.h"
-#include "mcts/prior.h"
 #include "mcts/tree.h"
-#include "perfmodel/estimate.h"
-
-extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
 enum { NEAREST = 3 }; /* rows that a time is made of */
 
@@ -61,11 +56,7 @@ struct subject {
 static void features_of(void *context, const struct space_state *leaf, double *features)
 {
     const struct subject *b = context;
-    double counts[CG_COUNT_COUNT];
-    if (pipeline_count(b->problem, leaf, counts))
-        estimate_features(counts, b->device.compute_units, b->device.gpu, features);
-    else
-        estimate_none(features);
+    guidance_features(b->problem, &b->device, leaf, features);
 }
 
 /* Of two implementations; `most` or more: at least that. */
@@ -218,11 +209,7 @@ static bool open_problem(struct subject *b, const char *path, struct diag *d)
     store_close(s);
     if (s && !b->problem && !diag_failed(d)) diag_plain(d, "%s: no evaluation", path);
     if (!b->problem) return false;
-    const struct mcts_fact facts[] = {{"gpu", b->device.gpu},
-                                      {"compute_units", b->device.compute_units},
-                                      {"max_work_group", (double)b->device.limits.max_work_group},
-                                      {"results", bb_split_results(b->problem->backbone, b->device.gpu)}};
-    b->prior = mcts_prior_new(prior_gpu, b->problem->space, facts, sizeof facts / sizeof facts[0], d);
+    b->prior = guidance_prior(b->problem, &b->device, d);
     b->root = space_root(b->problem->space, NULL);
     open_model(b);
     return b->prior && b->root;
