@@ -39,13 +39,14 @@ enum mcts_status tune_draw(struct tune *t, struct mcts_tree *tree, uint64_t numb
     return *audited ? MCTS_OK : status;
 }
 
-/* A model keeps what it has computed, so that each thread has one. Corrections reach it here. */
+/* A model keeps bounds that it has computed, so that each thread has one. Corrections reach it here: no
+ * thread draws meanwhile. */
 void *tune_thread_bound(void *context, unsigned thread)
 {
     struct tune *t = context;
     struct perfmodel **m = &t->thread_models[thread];
     const struct perfmodel_device *figures = perfmodel_described(t->model);
-    if (!*m) *m = perfmodel_new(t->problem->backbone, t->problem->space, figures);
+    if (!*m) *m = perfmodel_new_beside(t->model);
     perfmodel_take(*m, figures);
     return *m;
 }

@@ -124,13 +124,15 @@ static unsigned main_logicals(const struct backbone *bb)
     return n;
 }
 
-struct perfmodel *perfmodel_new(const struct backbone *bb, const struct space *space,
-                                const struct perfmodel_device *dev)
+/* Takes the tables, or makes them if there are none. */
+static struct perfmodel *new_with(const struct backbone *bb, const struct space *space,
+                                  const struct perfmodel_device *dev, struct mapping_tables *tables)
 {
     struct perfmodel *m = base_calloc(1, sizeof *m);
     m->bb = bb;
     m->space = space;
     m->dev = *dev;
+    m->tables = tables;
     m->n_logicals = main_logicals(bb);
     profiles_make(m);
     m->unmapped = find_classes(m);
@@ -142,8 +144,19 @@ struct perfmodel *perfmodel_new(const struct backbone *bb, const struct space *s
     m->key_words = m->n_logicals * (unsigned)(sizeof(struct tile_domains) / sizeof(uint64_t)) + 1;
     m->key = base_calloc(m->key_words, sizeof *m->key);
     m->kept = base_calloc(BOUND_CACHE, sizeof *m->kept);
-    m->tables = base_calloc(m->n_tables, sizeof *m->tables);
+    if (!m->tables) m->tables = mapping_tables_new(m->n_tables, dev);
     return m;
+}
+
+struct perfmodel *perfmodel_new(const struct backbone *bb, const struct space *space,
+                                const struct perfmodel_device *dev)
+{
+    return new_with(bb, space, dev, NULL);
+}
+
+struct perfmodel *perfmodel_new_beside(const struct perfmodel *m)
+{
+    return new_with(m->bb, m->space, &m->dev, m->tables ? mapping_tables_share(m->tables) : NULL);
 }
 
 void perfmodel_free(struct perfmodel *m)
@@ -151,13 +164,11 @@ void perfmodel_free(struct perfmodel *m)
     if (!m) return;
     for (unsigned l = 0; m->logicals && l < m->n_logicals; l++)
         logical_close(&m->logicals[l]);
-    for (unsigned t = 0; m->tables && t < m->n_tables; t++)
-        mapping_table_clear(&m->tables[t]);
     for (unsigned i = 0; m->kept && i < BOUND_CACHE; i++)
         free(m->kept[i].key);
     banks_close(m->banks);
     free(m->logicals);
-    free(m->tables);
+    mapping_tables_free(m->tables);
     free(m->kept);
     free(m->key);
     free(m->profiles);
@@ -407,8 +418,7 @@ double perfmodel_hook(void *context, const struct space_state *state)
 /* What follows from the figures is computed anew. */
 static void forget(struct perfmodel *m)
 {
-    for (unsigned t = 0; m->mapped && t < m->n_tables; t++)
-        mapping_table_clear(&m->tables[t]);
+    if (m->tables) mapping_tables_follow(m->tables, &m->dev);
     for (unsigned i = 0; m->mapped && i < BOUND_CACHE; i++)
         m->kept[i].used = false;
     m->floor = (struct perfmodel_reason){0};

@@ -79,14 +79,15 @@ struct profile {
     uint8_t reduced[BB_MAX_LOGICALS]; /* logicals of the chain */
 };
 
-/* All mappings for one state of staging: a mapping's number is that of its splits in mixed radix. */
+/* A mapping's number is that of its splits in mixed radix. */
 struct mapping {
     float cost; /* rounded down */
     uint32_t number;
     uint16_t split[PERFMODEL_LOGICALS];
 };
+/* All mappings for one state of staging. */
 struct mapping_table {
-    bool built;
+    enum { TABLE_MISSING, TABLE_AT_WORK, TABLE_BUILT } state; /* AT_WORK: a thread builds it */
     size_t count;
     struct mapping *mappings;         /* those that the device can run, cheapest first */
     float *costs;                     /* by number; INFINITY: it cannot */
@@ -122,8 +123,8 @@ struct perfmodel {
     bool mapped;                   /* mappings can be looked at */
     const char *unmapped;          /* why not; static */
     struct perfmodel_reason floor; /* of every implementation */
-    unsigned n_tables;
-    struct mapping_table *tables; /* [STAGING_COUNT ^ n_values] */
+    unsigned n_tables;             /* STAGING_COUNT ^ n_values */
+    struct mapping_tables *tables; /* of this model and those beside it; NULL: not mapped */
     unsigned key_words;
     uint64_t *key; /* scratch */
     struct kept_bound *kept;
@@ -185,9 +186,15 @@ double banks_bytes(const struct perfmodel *m, const struct space_state *state);
 
 /* ---- table.c ---- */
 
-/* The mappings under the staging that `table` numbers, built on first use. */
+/* Room for n tables, for the figures of a device. They may be shared: each user frees them. */
+struct mapping_tables *mapping_tables_new(unsigned n, const struct perfmodel_device *dev);
+struct mapping_tables *mapping_tables_share(struct mapping_tables *t);
+void mapping_tables_free(struct mapping_tables *t); /* NULL is allowed */
+/* The mappings under the staging that `table` numbers, built on first use; another thread that asks for the
+ * table meanwhile waits for it. */
 const struct mapping_table *mapping_table_get(struct perfmodel *m, unsigned table);
-void mapping_table_clear(struct mapping_table *t); /* as if never built */
+/* Forgets the tables if they were built for other figures; no other thread asks for one meanwhile. */
+void mapping_tables_follow(struct mapping_tables *t, const struct perfmodel_device *dev);
 /* The splits of a mapping. */
 void mapping_splits(const struct perfmodel *m, uint32_t number, struct perfmodel_split *split);
 void staging_of_table(const struct perfmodel *m, unsigned table, enum staging *out);

@@ -1,8 +1,11 @@
 /* All mappings of a problem in ascending order of cost: the bound of a candidate is the cost of the first one
  * that it allows. Staging changes costs, so there is a table for each state of staging (each value staged,
- * not staged or open), built when it is first asked for: with two values up to 3 * 3 tables. */
+ * not staged or open), built when it is first asked for: with two values up to 3 * 3 tables. A table of a
+ * convolution has 150,000 mappings and takes 0.1 s, so models of several threads share them. */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/arena.h"
 #include "perfmodel/model.h"
@@ -13,13 +16,6 @@ void staging_of_table(const struct perfmodel *m, unsigned table, enum staging *o
         out[v] = (enum staging)(table % STAGING_COUNT);
         table /= STAGING_COUNT;
     }
-}
-
-static int compare_mappings(const void *pa, const void *pb)
-{
-    const struct mapping *a = pa, *b = pb;
-    if (a->cost != b->cost) return a->cost < b->cost ? -1 : 1;
-    return (a->number > b->number) - (a->number < b->number);
 }
 
 static uint32_t count_mappings(const struct perfmodel *m)
@@ -69,6 +65,42 @@ static void fill_costs(const struct perfmodel *m, struct mapping_table *t, uint3
     free(staging);
 }
 
+/* ---- ascending order ---- */
+
+/* Costs are not negative, so that the bits of one, as a number, are in the order of costs. */
+static uint32_t bits_of(float cost)
+{
+    uint32_t bits;
+    memcpy(&bits, &cost, sizeof bits);
+    return bits;
+}
+
+/* By 8 bits of their costs, from bit `first` on; those with equal bits keep their order. */
+static void sort_by_bits(const struct mapping *from, size_t n, unsigned first, struct mapping *to)
+{
+    enum { KEYS = 256 };
+    size_t start[KEYS + 1] = {0};
+    for (size_t i = 0; i < n; i++)
+        start[(bits_of(from[i].cost) >> first & 0xff) + 1]++;
+    for (unsigned k = 0; k < KEYS; k++)
+        start[k + 1] += start[k];
+    for (size_t i = 0; i < n; i++)
+        to[start[bits_of(from[i].cost) >> first & 0xff]++] = from[i];
+}
+
+/* By cost; of equal costs the order stays, which is that of their numbers. */
+static void sort_mappings(struct mapping *list, size_t n)
+{
+    struct mapping *other = base_malloc((n + 1) * sizeof *other);
+    for (unsigned first = 0; first < 32; first += 16) {
+        sort_by_bits(list, n, first, other);
+        sort_by_bits(other, n, first + 8, list);
+    }
+    free(other);
+}
+
+/* ---- a table ---- */
+
 /* The mappings are sorted: the first with a split is the cheapest. */
 static void fill_least(const struct perfmodel *m, struct mapping_table *t)
 {
@@ -90,12 +122,11 @@ static void build(struct perfmodel *m, struct mapping_table *t, unsigned number)
     struct mapping *out = t->mappings;
     for (uint32_t i = 0; i < n; i++)
         if (isfinite(t->costs[i])) *out++ = make_mapping(m, i, t->costs[i]);
-    qsort(t->mappings, t->count, sizeof *t->mappings, compare_mappings);
+    sort_mappings(t->mappings, t->count);
     fill_least(m, t);
-    t->built = true;
 }
 
-void mapping_table_clear(struct mapping_table *t)
+static void clear(struct mapping_table *t)
 {
     free(t->mappings);
     free(t->costs);
@@ -104,9 +135,90 @@ void mapping_table_clear(struct mapping_table *t)
     *t = (struct mapping_table){0};
 }
 
+/* ---- all tables ---- */
+
+struct mapping_tables {
+    double figures[PERFMODEL_FIGURE_COUNT]; /* that they are built for */
+    unsigned n;
+    pthread_mutex_t lock; /* of what follows: states of tables, but not a table that is built */
+    pthread_cond_t built;
+    unsigned users;
+    struct mapping_table *list;
+};
+
+struct mapping_tables *mapping_tables_new(unsigned n, const struct perfmodel_device *dev)
+{
+    struct mapping_tables *t = base_calloc(1, sizeof *t);
+    t->n = n;
+    t->users = 1;
+    t->list = base_calloc(n, sizeof t->list[0]);
+    memcpy(t->figures, dev->value, sizeof t->figures);
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->built, NULL);
+    return t;
+}
+
+struct mapping_tables *mapping_tables_share(struct mapping_tables *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->users++;
+    pthread_mutex_unlock(&t->lock);
+    return t;
+}
+
+static void clear_all(struct mapping_tables *t)
+{
+    for (unsigned i = 0; i < t->n; i++)
+        clear(&t->list[i]);
+}
+
+void mapping_tables_free(struct mapping_tables *t)
+{
+    if (!t) return;
+    pthread_mutex_lock(&t->lock);
+    bool last = --t->users == 0;
+    pthread_mutex_unlock(&t->lock);
+    if (!last) return;
+    clear_all(t);
+    pthread_mutex_destroy(&t->lock);
+    pthread_cond_destroy(&t->built);
+    free(t->list);
+    free(t);
+}
+
+void mapping_tables_follow(struct mapping_tables *t, const struct perfmodel_device *dev)
+{
+    if (memcmp(t->figures, dev->value, sizeof t->figures) == 0) return;
+    memcpy(t->figures, dev->value, sizeof t->figures);
+    clear_all(t);
+}
+
+/* Whether this thread has to build the table; else waits until it is built. */
+static bool begin(struct mapping_tables *all, struct mapping_table *t)
+{
+    pthread_mutex_lock(&all->lock);
+    while (t->state == TABLE_AT_WORK)
+        pthread_cond_wait(&all->built, &all->lock);
+    bool missing = t->state == TABLE_MISSING;
+    if (missing) t->state = TABLE_AT_WORK;
+    pthread_mutex_unlock(&all->lock);
+    return missing;
+}
+
+static void end(struct mapping_tables *all, struct mapping_table *t)
+{
+    pthread_mutex_lock(&all->lock);
+    t->state = TABLE_BUILT;
+    pthread_cond_broadcast(&all->built);
+    pthread_mutex_unlock(&all->lock);
+}
+
 const struct mapping_table *mapping_table_get(struct perfmodel *m, unsigned table)
 {
-    struct mapping_table *t = &m->tables[table];
-    if (!t->built) build(m, t, table);
+    struct mapping_table *t = &m->tables->list[table];
+    if (begin(m->tables, t)) {
+        build(m, t, table);
+        end(m->tables, t);
+    }
     return t;
 }
