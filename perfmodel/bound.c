@@ -144,7 +144,7 @@ static struct perfmodel *new_with(const struct backbone *bb, const struct space 
     m->key_words = m->n_logicals * (unsigned)(sizeof(struct tile_domains) / sizeof(uint64_t)) + 1;
     m->key = base_calloc(m->key_words, sizeof *m->key);
     m->kept = base_calloc(BOUND_CACHE, sizeof *m->kept);
-    if (!m->tables) m->tables = mapping_tables_new(m->n_tables, dev);
+    if (!m->tables) m->tables = mapping_tables_new(m);
     return m;
 }
 

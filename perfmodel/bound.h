@@ -79,9 +79,9 @@ struct perfmodel_reason {
  * Borrows all three. */
 struct perfmodel *perfmodel_new(const struct backbone *bb, const struct space *space,
                                 const struct perfmodel_device *dev);
-/* A model of the same for another thread. What takes long is computed by one of the threads for all: no bound
- * is asked of any of these models while one of them is corrected or takes other figures, and all take the
- * same figures before a bound is asked again. They are freed in any order. */
+/* A model of the same for another thread. What takes long is computed by one of the threads for all. While
+ * one of these models is corrected or takes other figures, no other is asked for a bound, and each of the
+ * others takes these figures before it is asked again. They are freed in any order. */
 struct perfmodel *perfmodel_new_beside(const struct perfmodel *m);
 void perfmodel_free(struct perfmodel *m);                                      /* NULL is allowed */
 const struct perfmodel_device *perfmodel_described(const struct perfmodel *m); /* its device */

@@ -186,8 +186,9 @@ double banks_bytes(const struct perfmodel *m, const struct space_state *state);
 
 /* ---- table.c ---- */
 
-/* Room for n tables, for the figures of a device. They may be shared: each user frees them. */
-struct mapping_tables *mapping_tables_new(unsigned n, const struct perfmodel_device *dev);
+/* Room for the tables of a model. They may be shared by models whose logical dimensions have the same splits:
+ * each user frees them. */
+struct mapping_tables *mapping_tables_new(const struct perfmodel *m);
 struct mapping_tables *mapping_tables_share(struct mapping_tables *t);
 void mapping_tables_free(struct mapping_tables *t); /* NULL is allowed */
 /* The mappings under the staging that `table` numbers, built on first use; another thread that asks for the

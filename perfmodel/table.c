@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/arena.h"
+#include "core/base/panic.h"
 #include "perfmodel/model.h"
 
 void staging_of_table(const struct perfmodel *m, unsigned table, enum staging *out)
@@ -140,19 +141,21 @@ static void clear(struct mapping_table *t)
 struct mapping_tables {
     double figures[PERFMODEL_FIGURE_COUNT]; /* that they are built for */
     unsigned n;
+    uint32_t n_mappings;  /* of each, with those that the device cannot run */
     pthread_mutex_t lock; /* of what follows: states of tables, but not a table that is built */
     pthread_cond_t built;
     unsigned users;
     struct mapping_table *list;
 };
 
-struct mapping_tables *mapping_tables_new(unsigned n, const struct perfmodel_device *dev)
+struct mapping_tables *mapping_tables_new(const struct perfmodel *m)
 {
     struct mapping_tables *t = base_calloc(1, sizeof *t);
-    t->n = n;
+    t->n = m->n_tables;
+    t->n_mappings = count_mappings(m);
     t->users = 1;
-    t->list = base_calloc(n, sizeof t->list[0]);
-    memcpy(t->figures, dev->value, sizeof t->figures);
+    t->list = base_calloc(t->n, sizeof t->list[0]);
+    memcpy(t->figures, m->dev.value, sizeof t->figures);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->built, NULL);
     return t;
@@ -216,6 +219,7 @@ static void end(struct mapping_tables *all, struct mapping_table *t)
 const struct mapping_table *mapping_table_get(struct perfmodel *m, unsigned table)
 {
     struct mapping_table *t = &m->tables->list[table];
+    CHECK(m->tables->n_mappings == count_mappings(m));
     if (begin(m->tables, t)) {
         build(m, t, table);
         end(m->tables, t);

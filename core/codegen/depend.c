@@ -7,8 +7,8 @@
  *
  * The writer of each element, the first of several, is tabulated over all work-items and the loops between
  * the store and the innermost node around store and load. Work-item 0 comes first: what it reads and does not
- * write is another's, which is seen before the others are run. More than MOST_ACCESSES accesses count as
- * dependent. */
+ * write is another's or nobody's, which is seen before the others are run. More than MOST_ACCESSES accesses
+ * count as dependent. */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"

@@ -5,6 +5,7 @@
 
 #include "agent/device.h"
 #include "coordinator/guidance.h"
+#include "core/backbone/combine.h"
 #include "core/base/diag.h"
 #include "core/pipeline/code.h"
 #include "core/pipeline/problem.h"
@@ -93,6 +94,7 @@ Test(guidance, facts_are_of_the_device_and_the_program)
     c.device.gpu = false;
     guidance_facts(c.problem, &c.device, facts);
     cr_expect_eq(facts[0].value, 0);
+    cr_expect_eq(facts[3].value, bb_split_results(c.problem->backbone, false));
     guidance_close(&c);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/strbuf.h"
+#include "perfmodel/model.h"
 #include "tests/fixture/longer.h"
 #include "tests/perfmodel/fixture.h"
 
@@ -404,6 +405,27 @@ Test(bound, leaf_has_the_mapping_of_its_tables)
             if (!got.global) cr_assert_eq(own.groups, got.groups);
         }
         space_state_free(st);
+    }
+    bound_close(&f);
+}
+
+/* What the bound scans: all mappings that the device can run, by cost, those of equal cost by number. */
+Test(bound, tables_are_in_the_order_of_costs)
+{
+    struct bound_fixture f;
+    bound_open(&f, &(struct kernel_case){"matmul", "M=64,N=64,K=64"}, BOUND_H200);
+    for (unsigned table = 0; table < f.model->n_tables; table++) {
+        const struct mapping_table *t = mapping_table_get(f.model, table);
+        size_t ties = 0;
+        cr_assert_gt(t->count, 1000);
+        for (size_t i = 0; i < t->count; i++) {
+            const struct mapping *x = &t->mappings[i], *before = x - (i > 0);
+            cr_assert(isfinite(x->cost) && x->cost == t->costs[x->number]);
+            cr_assert(i == 0 || before->cost < x->cost ||
+                      (before->cost == x->cost && before->number < x->number));
+            ties += i > 0 && before->cost == x->cost;
+        }
+        cr_expect_gt(ties, 0);
     }
     bound_close(&f);
 }
