@@ -124,15 +124,14 @@ static unsigned main_logicals(const struct backbone *bb)
     return n;
 }
 
-/* Takes the tables, or makes them if there are none. */
-static struct perfmodel *new_with(const struct backbone *bb, const struct space *space,
-                                  const struct perfmodel_device *dev, struct mapping_tables *tables)
+/* `beside`: a model whose tables are shared, or NULL. */
+static struct perfmodel *make(const struct backbone *bb, const struct space *space,
+                              const struct perfmodel_device *dev, const struct perfmodel *beside)
 {
     struct perfmodel *m = base_calloc(1, sizeof *m);
     m->bb = bb;
     m->space = space;
     m->dev = *dev;
-    m->tables = tables;
     m->n_logicals = main_logicals(bb);
     profiles_make(m);
     m->unmapped = find_classes(m);
@@ -144,19 +143,19 @@ static struct perfmodel *new_with(const struct backbone *bb, const struct space 
     m->key_words = m->n_logicals * (unsigned)(sizeof(struct tile_domains) / sizeof(uint64_t)) + 1;
     m->key = base_calloc(m->key_words, sizeof *m->key);
     m->kept = base_calloc(BOUND_CACHE, sizeof *m->kept);
-    if (!m->tables) m->tables = mapping_tables_new(m);
+    m->tables = beside ? mapping_tables_share(beside->tables, m) : mapping_tables_new(m);
     return m;
 }
 
 struct perfmodel *perfmodel_new(const struct backbone *bb, const struct space *space,
                                 const struct perfmodel_device *dev)
 {
-    return new_with(bb, space, dev, NULL);
+    return make(bb, space, dev, NULL);
 }
 
 struct perfmodel *perfmodel_new_beside(const struct perfmodel *m)
 {
-    return new_with(m->bb, m->space, &m->dev, m->tables ? mapping_tables_share(m->tables) : NULL);
+    return make(m->bb, m->space, &m->dev, m);
 }
 
 void perfmodel_free(struct perfmodel *m)

@@ -186,10 +186,10 @@ double banks_bytes(const struct perfmodel *m, const struct space_state *state);
 
 /* ---- table.c ---- */
 
-/* Room for the tables of a model. They may be shared by models whose logical dimensions have the same splits:
- * each user frees them. */
+/* Room for the tables of a model. Another one may share them if its logical dimensions have the same splits:
+ * each frees them. */
 struct mapping_tables *mapping_tables_new(const struct perfmodel *m);
-struct mapping_tables *mapping_tables_share(struct mapping_tables *t);
+struct mapping_tables *mapping_tables_share(struct mapping_tables *t, const struct perfmodel *m);
 void mapping_tables_free(struct mapping_tables *t); /* NULL is allowed */
 /* The mappings under the staging that `table` numbers, built on first use; another thread that asks for the
  * table meanwhile waits for it. */

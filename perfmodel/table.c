@@ -161,8 +161,9 @@ struct mapping_tables *mapping_tables_new(const struct perfmodel *m)
     return t;
 }
 
-struct mapping_tables *mapping_tables_share(struct mapping_tables *t)
+struct mapping_tables *mapping_tables_share(struct mapping_tables *t, const struct perfmodel *m)
 {
+    CHECK(t && t->n == m->n_tables && t->n_mappings == count_mappings(m));
     pthread_mutex_lock(&t->lock);
     t->users++;
     pthread_mutex_unlock(&t->lock);
@@ -219,7 +220,6 @@ static void end(struct mapping_tables *all, struct mapping_table *t)
 const struct mapping_table *mapping_table_get(struct perfmodel *m, unsigned table)
 {
     struct mapping_table *t = &m->tables->list[table];
-    CHECK(m->tables->n_mappings == count_mappings(m));
     if (begin(m->tables, t)) {
         build(m, t, table);
         end(m->tables, t);

@@ -75,30 +75,18 @@ static bool set_path(struct walk *w, const struct cg_node *common)
     return accesses <= MOST_ACCESSES;
 }
 
-/* Whether work-item 0 reads what it does not write. */
-static bool first_depends(struct walk *w, const struct cg_node *store, const struct cg_node *load,
-                          const struct cg_node *common)
-{
-    const struct cg_node *accesses[] = {store, load};
-    for (unsigned i = 0; i < 2; i++) {
-        w->inst = accesses[i];
-        w->writes = i == 0;
-        if (!set_path(w, common)) return true;
-        step(w, 0);
-    }
-    return w->dependent;
-}
-
-/* Every access of one instruction; false if it shows or may have a dependence. */
-static bool independent(struct walk *w, const struct cg_node *inst, const struct cg_node *common)
+/* Every access of one instruction by the first `items` work-items; false if one is or may be dependent. */
+static bool independent(struct walk *w, const struct cg_node *inst, bool writes, const struct cg_node *common,
+                        int64_t items)
 {
     const int64_t *size = w->p->local_size;
     w->inst = inst;
+    w->writes = writes;
     w->number = 0;
     if (!set_path(w, common)) return false;
     for (w->item[2] = 0; w->item[2] < size[2]; w->item[2]++)
         for (w->item[1] = 0; w->item[1] < size[1]; w->item[1]++)
-            for (w->item[0] = 0; w->item[0] < size[0]; w->item[0]++, w->number++)
+            for (w->item[0] = 0; w->item[0] < size[0] && w->number < items; w->item[0]++, w->number++)
                 if (!guarded_off(w) && !w->dependent) step(w, 0);
     return !w->dependent;
 }
@@ -114,11 +102,11 @@ bool cg_depends(const struct cg_program *p, const struct bb_value *v)
     struct walk w = {.p = p};
     w.digit = ARENA_ARRAY(scratch, int64_t, p->n_nodes);
     w.writer = ARENA_ARRAY(scratch, int64_t, r->elements);
-    bool free_of = !first_depends(&w, store, load, common);
-    w.writes = true;
-    free_of = free_of && independent(&w, store, common);
-    w.writes = false;
-    free_of = free_of && independent(&w, load, common);
+    bool free_of = true;
+    for (unsigned i = 0; i < 2 && free_of; i++) {
+        int64_t items = i == 0 ? 1 : cg_items_per_group(p);
+        free_of = independent(&w, store, true, common, items) && independent(&w, load, false, common, items);
+    }
     arena_free(scratch);
     return !free_of;
 }
