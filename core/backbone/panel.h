@@ -4,7 +4,7 @@
 
 #include "core/backbone/backbone.h"
 
-enum { BB_MAX_PANELS = 2 };
+enum { BB_MAX_PANELS = 6 };
 
 /* Those of a program whose only reduction runs over pairs of elements of two arrays, and whose rows of the
  * first one fit local memory; returns their number, 0 for other programs. What they refer to is in the arena.

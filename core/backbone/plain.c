@@ -12,8 +12,10 @@
 
 #include "core/backbone/backbone.h"
 #include "core/backbone/combine.h"
+#include "core/backbone/layer.h"
 #include "core/backbone/matrix.h"
 #include "core/backbone/panel.h"
+#include "core/backbone/product.h"
 #include "core/backbone/seat.h"
 #include "core/backbone/tiled.h"
 #include "core/backbone/strips.h"
@@ -195,14 +197,6 @@ static void add(struct maker *m, const struct plan *p, const char *label)
 
 /* ---- the plain ones ---- */
 
-/* The largest divisor of `of` up to `most`; 0: none from `least` on. */
-static int64_t largest_divisor(int64_t of, int64_t most, int64_t least)
-{
-    for (int64_t n = most; n >= least; n--)
-        if (of % n == 0) return n;
-    return 0;
-}
-
 static int64_t inner_extent(const struct maker *m)
 {
     return m->bb->logicals[m->nest[0]].extent;
@@ -253,7 +247,7 @@ static void add_chunks(struct maker *m, int64_t vector)
 {
     struct plan p = all_loops(m);
     int64_t span = vector ? span_of(m, m->nest[0], vector) : 0;
-    int64_t vectors = vector ? largest_divisor(span / vector, CHUNK / vector, 2) : 0;
+    int64_t vectors = vector ? tiler_divisor(span / vector, CHUNK / vector, 2) : 0;
     if (m->n_nest != 1 || !vectors) return;
     spread(m, &p, 0, ITEMS);
     cut(m, &p, m->nest[0], 1, vectors * vector, LOOPS);
@@ -448,7 +442,7 @@ static void add_group_parts(struct maker *m)
     int64_t full = m->device->gpu ? GPU_GROUPS : CPU_GROUPS, most = m->device->gpu ? GPU_GROUP : CPU_GROUP;
     if (l == BB_NONE || count_results(m) > full / 2) return;
     int64_t items = largest_tile(m, l, most, LEAST_GROUP), span = items ? span_of(m, l, items) : 0;
-    int64_t groups = items ? largest_divisor(span / items, full / count_results(m), 2) : 0;
+    int64_t groups = items ? tiler_divisor(span / items, full / count_results(m), 2) : 0;
     if (!groups) return;
     spread(m, &p, 0, GROUPS);
     cut(m, &p, l, 1, span / groups, LOOPS);
@@ -476,6 +470,7 @@ unsigned bb_plain(const struct backbone *bb, const struct space *space, const st
     m.n_out = bb_matrix(bb, space, device, a, out);
     m.n_out += bb_tiled(bb, space, device, a, out + m.n_out);
     m.n_out += bb_panels(bb, space, device, a, out + m.n_out);
+    m.n_out += bb_layers(bb, space, device, a, out + m.n_out);
     m.n_out += bb_transposed(bb, space, device, a, out + m.n_out);
     m.n_out += bb_strips(bb, space, device, a, out + m.n_out);
     find_nest(&m);

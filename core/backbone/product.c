@@ -5,7 +5,7 @@
 
 /* ---- the product ---- */
 
-static bool is_one_step(const struct backbone *bb, uint32_t *step)
+bool product_only_step(const struct backbone *bb, uint32_t *step)
 {
     unsigned n = 0;
     for (uint32_t i = 0; i < bb->n_insts; i++) {
@@ -52,7 +52,7 @@ static bool is_side(const struct backbone *bb, const struct bb_inst *load, uint3
 
 bool product_find(const struct backbone *bb, struct product *p)
 {
-    if (!is_one_step(bb, &p->step)) return false;
+    if (!product_only_step(bb, &p->step)) return false;
     const struct bb_inst *step = &bb->insts[p->step];
     p->init = step->partner;
     p->store = product_only_store(bb);
@@ -71,6 +71,13 @@ bool product_find(const struct backbone *bb, struct product *p)
     p->a = (struct side){.value = (swapped ? y : x)->value, .own = p->m};
     p->b = (struct side){.value = (swapped ? x : y)->value, .own = p->n};
     return true;
+}
+
+int64_t tiler_divisor(int64_t of, int64_t most, int64_t least)
+{
+    for (int64_t n = most; n >= least && n > 0; n--)
+        if (of % n == 0) return n;
+    return 0;
 }
 
 /* ---- decisions ---- */

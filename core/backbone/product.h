@@ -39,6 +39,8 @@ struct tiler {
 
 /* The only reduction of the program, if it runs over pairs of elements of two arrays. */
 bool product_find(const struct backbone *bb, struct product *p);
+/* The only reduction of the program; false: there is none, or several, or a scan. */
+bool product_only_step(const struct backbone *bb, uint32_t *step);
 /* BB_NONE: there is none, or several. */
 uint32_t product_only_store(const struct backbone *bb);
 /* Whether neighbours along the logical are neighbours in the array that the instruction reads. */
@@ -47,6 +49,9 @@ bool product_is_contiguous(const struct backbone *bb, uint32_t inst, uint32_t lo
 bool product_has_vectors(const struct backbone *bb, uint32_t inst, uint32_t logical, int64_t width);
 /* Whether the elements of an array are apart from each other: each costs a transaction. */
 bool product_is_apart(const struct backbone *bb, const struct product *p, const struct side *s);
+
+/* The largest divisor of `of` up to `most`; 0: none from `least` on. */
+int64_t tiler_divisor(int64_t of, int64_t most, int64_t least);
 
 /* ---- decisions ---- */
 

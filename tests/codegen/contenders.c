@@ -6,9 +6,25 @@
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/lift/interpret.h"
+#include "core/pipeline/code.h"
+#include "tests/codegen/fixture.h"
 #include "tests/fixture/kernel.h"
 
 extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
+
+const struct bb_device contenders_gpu = {.gpu = true,
+                                         .max_work_group = 1024,
+                                         .max_work_item = {1024, 1024, 64},
+                                         .local_bytes = 49152,
+                                         .n_vector_widths = 2,
+                                         .vector_widths = {2, 4}};
+
+const struct bb_device contenders_cpu = {.max_work_group = 4096,
+                                         .max_work_item = {4096, 4096, 4096},
+                                         .local_bytes = 524288,
+                                         .n_vector_widths = 4,
+                                         .vector_widths = {2, 4, 8, 16}};
 
 struct contenders contenders_open(const char *kernel, const char *sizes, const struct bb_device *device,
                                   const char *label)
@@ -70,4 +86,64 @@ double **contenders_buffers(const struct contenders *c, uint32_t *output, const 
     lift_interpret(bb->program, (const double *const *)buffers, *output, results);
     *expected = results;
     return buffers;
+}
+
+char *contenders_loops(const struct contenders *c, unsigned i)
+{
+    struct strbuf loops = {0};
+    struct space_state *leaf = contenders_leaf(c, i);
+    cr_assert(pipeline_print_loops(c->problem, leaf, &loops));
+    space_state_free(leaf);
+    return strbuf_take(&loops);
+}
+
+void contenders_expect(const struct contenders *c, const char *whole_label, const char *const *texts)
+{
+    cr_assert_str_eq(c->plain[c->first].label, whole_label);
+    char *loops = contenders_loops(c, c->first);
+    for (const char *at = loops; *texts; texts++) {
+        at = strstr(at, *texts);
+        cr_assert(at, "%s is not there: %s", *texts, loops);
+    }
+    free(loops);
+}
+
+static void run(const struct contenders *c, unsigned i, double **buffers, const double *expected,
+                uint32_t output)
+{
+    char why[256];
+    struct pipeline_code code;
+    const struct backbone *bb = c->problem->backbone;
+    struct space_state *leaf = contenders_leaf(c, i);
+    cr_assert(pipeline_lower(c->problem, leaf, &code, why, sizeof why), "%s", why);
+    for (int64_t j = 0; j < bb->buffers[output].elements; j++)
+        buffers[output][j] = -12345;
+    if (cgt_run(bb, &code.kernel, buffers))
+        for (int64_t j = 0; j < bb->buffers[output].elements; j++)
+            cr_assert_eq(buffers[output][j], expected[j], "%s: element %lld is %g, not %g", c->plain[i].label,
+                         (long long)j, buffers[output][j], expected[j]);
+    pipeline_code_clear(&code);
+    space_state_free(leaf);
+}
+
+void contenders_check(const struct contenders *c, unsigned n)
+{
+    uint32_t output;
+    const double *expected;
+    double **buffers = contenders_buffers(c, &output, &expected);
+    cr_assert_eq(c->n, n, "%u", c->n);
+    for (unsigned i = 0; i < c->n; i++)
+        run(c, c->first + i, buffers, expected, output);
+}
+
+void contenders_count(contenders_finder find, const char *kernel, const char *sizes,
+                      const struct bb_device *device, unsigned n)
+{
+    const struct kernel_case c = {kernel, sizes};
+    struct kernel_fixture f;
+    struct bb_plain out[BB_MAX_PLAIN];
+    kernel_open(&f, &c, device, NULL);
+    unsigned found = find(f.bb, f.space, device, f.arena, out);
+    cr_expect_eq(found, n, "%s %s: %u", kernel, sizes, found);
+    kernel_close(&f);
 }

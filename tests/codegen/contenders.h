@@ -5,6 +5,9 @@
 #include "coordinator/contend.h"
 #include "mcts/prior.h"
 
+/* A GPU with 48 KiB of local memory and vectors of 2 and 4; a CPU with vectors of up to 16. */
+extern const struct bb_device contenders_gpu, contenders_cpu;
+
 struct contenders {
     struct arena *arena; /* also for the test */
     struct diag *diag;
@@ -26,5 +29,20 @@ void contenders_close(struct contenders *c);
 double **contenders_buffers(const struct contenders *c, uint32_t *output, const double **expected);
 /* The leaf of plain implementation i: space_state_free() it. */
 struct space_state *contenders_leaf(const struct contenders *c, unsigned i);
+
+/* The loops of plain implementation i as text: free() it. */
+char *contenders_loops(const struct contenders *c, unsigned i);
+/* The loops of the first with the label in question, whose whole label is given, contain these texts in that
+ * order, to NULL. */
+void contenders_expect(const struct contenders *c, const char *whole_label, const char *const *texts);
+/* There are n with the label in question, and the results of all of them are those of the program. */
+void contenders_check(const struct contenders *c, unsigned n);
+
+/* bb_tiled(), bb_panels(), bb_layers(), bb_transposed() or bb_strips(). */
+typedef unsigned (*contenders_finder)(const struct backbone *bb, const struct space *space,
+                                      const struct bb_device *device, struct arena *a, struct bb_plain *out);
+/* It gives n implementations of the kernel. */
+void contenders_count(contenders_finder find, const char *kernel, const char *sizes,
+                      const struct bb_device *device, unsigned n);
 
 #endif

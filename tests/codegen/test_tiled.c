@@ -1,35 +1,16 @@
-/* Products in tiles, in panels and in strips, transpositions (core/backbone/tiled.h, panel.h, strips.h,
- * transposed.h), and columns of stencils (plain.c): which programs have them, what they become, and that they
- * compute the same. */
+/* Products in tiles, in panels and in strips, layers of convolutions, transpositions (core/backbone/tiled.h,
+ * panel.h, strips.h, layer.h, transposed.h), and columns of stencils (plain.c): which programs have them,
+ * what they become, and that they compute the same. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/backbone/strips.h"
 #include "core/backbone/panel.h"
+#include "core/backbone/strips.h"
 #include "core/backbone/tiled.h"
 #include "core/backbone/transposed.h"
-#include "core/base/arena.h"
-#include "core/base/diag.h"
-#include "core/codegen/codegen.h"
-#include "core/lift/interpret.h"
-#include "core/pipeline/code.h"
 #include "tests/codegen/contenders.h"
-#include "tests/codegen/fixture.h"
 #include "tests/fixture/kernel.h"
-
-static const struct bb_device tiled_device = {.gpu = true,
-                                              .max_work_group = 1024,
-                                              .max_work_item = {1024, 1024, 64},
-                                              .local_bytes = 49152,
-                                              .n_vector_widths = 2,
-                                              .vector_widths = {2, 4}};
-
-static const struct bb_device tiled_cpu = {.max_work_group = 4096,
-                                           .max_work_item = {4096, 4096, 4096},
-                                           .local_bytes = 524288,
-                                           .n_vector_widths = 4,
-                                           .vector_widths = {2, 4, 8, 16}};
 
 static const char tiles[] = "loaded ahead", panels[] = "whole rows",
                   transposed[] = "transposed in local memory", packed[] = "packed columns",
@@ -37,71 +18,39 @@ static const char tiles[] = "loaded ahead", panels[] = "whole rows",
 
 static struct contenders tiled_open(const char *kernel, const char *sizes, const char *label)
 {
-    return contenders_open(kernel, sizes, label == packed || label == in_place ? &tiled_cpu : &tiled_device,
-                           label);
+    return contenders_open(kernel, sizes,
+                           label == packed || label == in_place ? &contenders_cpu : &contenders_gpu, label);
 }
 
-static char *tiled_loops(const struct contenders *c, unsigned i)
-{
-    struct strbuf loops = {0};
-    struct space_state *leaf = contenders_leaf(c, i);
-    cr_assert(pipeline_print_loops(c->problem, leaf, &loops));
-    space_state_free(leaf);
-    return strbuf_take(&loops);
-}
-
-/* The loops of the first of a label contain these texts in that order, to NULL. */
 static void tiled_expect(const char *kernel, const char *sizes, const char *label, const char *whole_label,
                          const char *const *texts)
 {
     struct contenders c = tiled_open(kernel, sizes, label);
-    cr_assert_str_eq(c.plain[c.first].label, whole_label);
-    char *loops = tiled_loops(&c, c.first);
-    for (const char *at = loops; *texts; texts++) {
-        at = strstr(at, *texts);
-        cr_assert(at, "%s is not there: %s", *texts, loops);
-    }
-    free(loops);
+    contenders_expect(&c, whole_label, texts);
     contenders_close(&c);
 }
 
 /* ---- what there is ---- */
 
-/* bb_tiled(), bb_panels(), bb_transposed() or bb_strips(). */
-typedef unsigned (*tiled_finder)(const struct backbone *bb, const struct space *space,
-                                 const struct bb_device *device, struct arena *a, struct bb_plain *out);
-
-static void found_count(tiled_finder find, const char *kernel, const char *sizes,
-                        const struct bb_device *device, unsigned n)
-{
-    const struct kernel_case c = {kernel, sizes};
-    struct kernel_fixture f;
-    struct bb_plain out[BB_MAX_PLAIN];
-    kernel_open(&f, &c, device, NULL);
-    unsigned found = find(f.bb, f.space, device, f.arena, out);
-    cr_expect_eq(found, n, "%s %s: %u", kernel, sizes, found);
-    kernel_close(&f);
-}
-
 static void tiled_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
 {
-    found_count(bb_tiled, kernel, sizes, device, n);
+    contenders_count(bb_tiled, kernel, sizes, device, n);
 }
 
 static void panel_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
 {
-    found_count(bb_panels, kernel, sizes, device, n);
+    contenders_count(bb_panels, kernel, sizes, device, n);
 }
 
 static void transposed_count(const char *kernel, const char *sizes, const struct bb_device *device,
                              unsigned n)
 {
-    found_count(bb_transposed, kernel, sizes, device, n);
+    contenders_count(bb_transposed, kernel, sizes, device, n);
 }
 
 static void strips_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
 {
-    found_count(bb_strips, kernel, sizes, device, n);
+    contenders_count(bb_strips, kernel, sizes, device, n);
 }
 
 /* The label of the third shape, 128 x 64 results. */
@@ -110,8 +59,8 @@ static void tiled_third(const char *kernel, const char *expected)
     const struct kernel_case c = {kernel, "M=512,N=512,K=512"};
     struct kernel_fixture f;
     struct bb_plain tiled[BB_MAX_TILED];
-    kernel_open(&f, &c, &tiled_device, NULL);
-    bb_tiled(f.bb, f.space, &tiled_device, f.arena, tiled);
+    kernel_open(&f, &c, &contenders_gpu, NULL);
+    bb_tiled(f.bb, f.space, &contenders_gpu, f.arena, tiled);
     cr_expect(strncmp(tiled[2].label, expected, strlen(expected)) == 0, "%s: %s", kernel, tiled[2].label);
     kernel_close(&f);
 }
@@ -126,30 +75,30 @@ Test(tiled, elements_that_are_apart_are_loaded_fewer_times)
 
 Test(tiled, products_of_a_gpu)
 {
-    struct bb_device cpu = tiled_device, small = tiled_device;
+    struct bb_device cpu = contenders_gpu, small = contenders_gpu;
     cpu.gpu = false;
     small.max_work_group = 256;
-    tiled_count("matmul", "M=512,N=512,K=512", &tiled_device, BB_MAX_TILED);
-    tiled_count("matmul", "M=509,N=509,K=509", &tiled_device, BB_MAX_TILED);
-    tiled_count("gemm", "M=512,N=512,K=512", &tiled_device, BB_MAX_TILED);
-    tiled_count("matmul_strided", "M=512,N=512,K=512", &tiled_device, BB_MAX_TILED);
+    tiled_count("matmul", "M=512,N=512,K=512", &contenders_gpu, BB_MAX_TILED);
+    tiled_count("matmul", "M=509,N=509,K=509", &contenders_gpu, BB_MAX_TILED);
+    tiled_count("gemm", "M=512,N=512,K=512", &contenders_gpu, BB_MAX_TILED);
+    tiled_count("matmul_strided", "M=512,N=512,K=512", &contenders_gpu, BB_MAX_TILED);
     tiled_count("matmul", "M=512,N=512,K=512", &small, BB_MAX_TILED - 1);
-    tiled_count("batched_matmul", "P=8,M=512,N=512,K=512", &tiled_device, BB_MAX_TILED);
-    tiled_count("matmul", "M=1000,N=1000,K=1000", &tiled_device, BB_MAX_TILED);
-    tiled_count("matmul", "M=512,N=8,K=512", &tiled_device, 0);
-    tiled_count("matmul", "M=512,N=512,K=2", &tiled_device, 0);
+    tiled_count("batched_matmul", "P=8,M=512,N=512,K=512", &contenders_gpu, BB_MAX_TILED);
+    tiled_count("matmul", "M=1000,N=1000,K=1000", &contenders_gpu, BB_MAX_TILED);
+    tiled_count("matmul", "M=512,N=8,K=512", &contenders_gpu, 0);
+    tiled_count("matmul", "M=512,N=512,K=2", &contenders_gpu, 0);
     tiled_count("matmul", "M=512,N=512,K=512", &cpu, 0);
-    tiled_count("gemv", "M=512,N=512", &tiled_device, 0);
-    tiled_count("softmax", "M=512,N=512", &tiled_device, 0);
-    tiled_count("convolution", "B=1,O=64,C=64,H=56,W=56", &tiled_device, 0);
-    tiled_count("matmul_chain", "M=128,N=128,K=128,L=128", &tiled_device, 0);
+    tiled_count("gemv", "M=512,N=512", &contenders_gpu, 0);
+    tiled_count("softmax", "M=512,N=512", &contenders_gpu, 0);
+    tiled_count("convolution", "B=1,O=64,C=64,H=56,W=56", &contenders_gpu, 0);
+    tiled_count("matmul_chain", "M=128,N=128,K=128,L=128", &contenders_gpu, 0);
 }
 
 Test(tiled, copies_of_the_next_tiles_around_the_arithmetic)
 {
     struct contenders c = tiled_open("matmul", "M=512,N=512,K=512", tiles);
     cr_assert_str_eq(c.plain[1].label, "plain: groups of 128 x 128 results, tiles of 8 steps loaded ahead");
-    char *loops = tiled_loops(&c, 1);
+    char *loops = contenders_loops(&c, 1);
     const char *loop = strstr(loops, "loop 64: A.load.k.0 B.load.k.0 mad.k.0\n");
     cr_assert(loop, "%s", loops);
     const char *next = strstr(loop, "next A.load.k.0:\n"),
@@ -166,33 +115,10 @@ Test(tiled, copies_of_the_next_tiles_around_the_arithmetic)
 
 /* ---- what they compute ---- */
 
-static void tiled_run(struct contenders *c, unsigned i, double **buffers, const double *expected,
-                      uint32_t output)
-{
-    char why[256];
-    struct pipeline_code code;
-    const struct backbone *bb = c->problem->backbone;
-    struct space_state *leaf = contenders_leaf(c, i);
-    cr_assert(pipeline_lower(c->problem, leaf, &code, why, sizeof why), "%s", why);
-    for (int64_t j = 0; j < bb->buffers[output].elements; j++)
-        buffers[output][j] = -12345;
-    if (cgt_run(bb, &code.kernel, buffers))
-        for (int64_t j = 0; j < bb->buffers[output].elements; j++)
-            cr_assert_eq(buffers[output][j], expected[j], "%s: element %lld is %g, not %g", c->plain[i].label,
-                         (long long)j, buffers[output][j], expected[j]);
-    pipeline_code_clear(&code);
-    space_state_free(leaf);
-}
-
 static void tiled_check(const char *kernel, const char *sizes, const char *label, unsigned n)
 {
     struct contenders c = tiled_open(kernel, sizes, label);
-    uint32_t output;
-    const double *expected;
-    double **buffers = contenders_buffers(&c, &output, &expected);
-    cr_assert_eq(c.n, n, "%s %s: %u", kernel, sizes, c.n);
-    for (unsigned i = 0; i < c.n; i++)
-        tiled_run(&c, c.first + i, buffers, expected, output);
+    contenders_check(&c, n);
     contenders_close(&c);
 }
 
@@ -212,7 +138,7 @@ Test(tiled, elements_of_unaligned_rows)
 {
     struct contenders c = tiled_open("matmul", "M=1009,N=1009,K=1009", tiles);
     cr_assert_eq(c.n, BB_MAX_TILED);
-    char *loops = tiled_loops(&c, 3);
+    char *loops = contenders_loops(&c, 3);
     cr_expect(strstr(loops, "thread0 64: B.copy.load.n.0\n") &&
                   strstr(loops, "thread0 16 fused: A.copy.load.k.0\n"),
               "%s", loops);
@@ -236,63 +162,80 @@ Test(tiled, a_batch_of_products)
 
 Test(tiled, panels_of_a_gpu)
 {
-    struct bb_device cpu = tiled_device, small = tiled_device, narrow = tiled_device;
+    struct bb_device cpu = contenders_gpu, small = contenders_gpu, narrow = contenders_gpu;
     cpu.gpu = false;
     small.max_work_group = 512;
     narrow.local_bytes = 32768;
-    panel_count("matmul", "M=1024,N=1024,K=1024", &tiled_device, BB_MAX_PANELS);
-    panel_count("matmul_strided", "M=1024,N=1024,K=1024", &tiled_device, BB_MAX_PANELS);
-    panel_count("gemm", "M=512,N=512,K=512", &tiled_device, BB_MAX_PANELS);
-    panel_count("matmul", "M=1024,N=1024,K=1024", &small, 1);
+    panel_count("matmul", "M=1024,N=1024,K=1024", &contenders_gpu, BB_MAX_PANELS);
+    panel_count("matmul_strided", "M=1024,N=1024,K=1024", &contenders_gpu, BB_MAX_PANELS);
+    panel_count("gemm", "M=512,N=512,K=512", &contenders_gpu, BB_MAX_PANELS);
+    panel_count("matmul", "M=1024,N=1024,K=1024", &small, BB_MAX_PANELS - 1);
     panel_count("matmul", "M=1024,N=1024,K=1024", &narrow, 0); /* 40 KiB of A */
     panel_count("matmul", "M=1024,N=1024,K=1024", &cpu, 0);
-    panel_count("matmul_strided", "M=1024,N=2048,K=512", &tiled_device, 1);
-    panel_count("matmul", "M=1024,N=4096,K=512", &tiled_device, 0); /* a row of 1,024 work-items */
-    panel_count("matmul", "M=1004,N=1024,K=1024", &tiled_device, 0);
-    panel_count("matmul", "M=1024,N=1024,K=16", &tiled_device, 0); /* less than a step for each work-item */
-    panel_count("batched_matmul", "P=8,M=512,N=512,K=512", &tiled_device, 0);
-    panel_count("gemv", "M=512,N=512", &tiled_device, 0);
+    panel_count("matmul_strided", "M=512,N=2048,K=512", &contenders_gpu, BB_MAX_PANELS - 1);
+    panel_count("matmul", "M=256,N=4096,K=512", &contenders_gpu, BB_MAX_PANELS - 2); /* no whole rows */
+    panel_count("matmul", "M=1024,N=2048,K=512", &contenders_gpu, 0);                /* no sum is shared */
+    panel_count("matmul", "M=1004,N=1024,K=1024", &contenders_gpu, 0);
+    panel_count("matmul", "M=64,N=2,K=64", &contenders_gpu, 0); /* less than a vector */
+    panel_count("matmul", "M=1024,N=1024,K=16", &contenders_gpu, 0); /* fewer vectors of A than work-items */
+    panel_count("batched_matmul", "P=2,M=512,N=512,K=512", &contenders_gpu, BB_MAX_PANELS);
+    panel_count("gemv", "M=512,N=512", &contenders_gpu, 0);
 }
 
 Test(tiled, panels_stage_their_rows_once)
 {
     struct contenders c = tiled_open("matmul", "M=1024,N=1024,K=1024", panels);
-    char *loops = tiled_loops(&c, c.first);
+    char *loops = contenders_loops(&c, c.first);
     const char *copy = strstr(loops, "thread1 2: A.copy.load.m.1"),
-               *loop = strstr(loops, "loop 128: A.load.k.0"), *steps = strstr(loops, "unroll 4: A.load.k.1");
+               *loop = strstr(loops, "loop 16: A.load.k.0"), *steps = strstr(loops, "unroll 32: A.load.k.1");
     cr_assert(copy && loop && steps, "%s", loops);
     cr_expect(copy < loop && loop < steps, "%s", loops);
     free(loops);
     contenders_close(&c);
 }
 
+/* Fewer columns and steps where an extent is no multiple. */
+Test(tiled, panels_fit_their_product)
+{
+    struct contenders c = tiled_open("matmul", "M=1000,N=1000,K=1000", panels);
+    cr_assert_eq(c.n, BB_MAX_PANELS);
+    cr_expect_str_eq(c.plain[c.first + 2].label,
+                     "plain: groups of 8 x 200 results, whole rows staged, sums shared by 4 work-items");
+    char *loops = contenders_loops(&c, c.first + 2);
+    cr_expect(strstr(loops, "loop 10: A.load.k.0") && strstr(loops, "unroll 25: A.load.k.1"), "%s", loops);
+    free(loops);
+    contenders_close(&c);
+}
+
 Test(tiled, panels)
 {
-    tiled_check("matmul", "M=24,N=64,K=64", panels, BB_MAX_PANELS);
-    tiled_check("matmul", "M=16,N=64,K=192", panels, BB_MAX_PANELS); /* three vectors for each work-item */
-    tiled_check("matmul_strided", "M=24,N=64,K=64", panels, BB_MAX_PANELS);
+    tiled_check("matmul", "M=24,N=64,K=64", panels, 3);
+    tiled_check("matmul", "M=16,N=64,K=192", panels, 4);  /* three vectors for each work-item */
+    tiled_check("matmul", "M=16,N=192,K=192", panels, 5); /* three groups a row */
+    tiled_check("matmul_strided", "M=24,N=64,K=64", panels, 3);
+    tiled_check("batched_matmul", "P=2,M=24,N=64,K=64", panels, 3);
 }
 
 /* ---- transpositions ---- */
 
 Test(tiled, transpositions_of_a_gpu)
 {
-    struct bb_device cpu = tiled_device, small = tiled_device, narrow = tiled_device;
+    struct bb_device cpu = contenders_gpu, small = contenders_gpu, narrow = contenders_gpu;
     cpu.gpu = false;
     small.max_work_group = 256;
     narrow.local_bytes = 16384; /* 64 x 65 floats are 16,640 bytes */
-    transposed_count("transpose", "M=1024,N=512", &tiled_device, BB_MAX_TRANSPOSED);
-    transposed_count("transpose", "M=1000,N=1000", &tiled_device, BB_MAX_TRANSPOSED);
-    transposed_count("transpose", "M=1009,N=1001", &tiled_device, 1); /* no vectors */
+    transposed_count("transpose", "M=1024,N=512", &contenders_gpu, BB_MAX_TRANSPOSED);
+    transposed_count("transpose", "M=1000,N=1000", &contenders_gpu, BB_MAX_TRANSPOSED);
+    transposed_count("transpose", "M=1009,N=1001", &contenders_gpu, 1); /* no vectors */
     transposed_count("transpose", "M=1024,N=512", &small, BB_MAX_TRANSPOSED);
     transposed_count("transpose", "M=1024,N=512", &narrow, 0);
     transposed_count("transpose", "M=1024,N=512", &cpu, 0);
-    transposed_count("transpose", "M=1024,N=8", &tiled_device, 0);
-    transposed_count("transpose3_201", "I=8,J=128,K=128", &tiled_device, BB_MAX_TRANSPOSED);
-    transposed_count("transpose3_210", "I=128,J=8,K=128", &tiled_device, BB_MAX_TRANSPOSED);
-    transposed_count("bias_relu", "M=512,N=512", &tiled_device, 0); /* contiguous along the output's rows */
-    transposed_count("axpy", "N=4096", &tiled_device, 0);
-    transposed_count("gemv", "M=512,N=512", &tiled_device, 0);
+    transposed_count("transpose", "M=1024,N=8", &contenders_gpu, 0);
+    transposed_count("transpose3_201", "I=8,J=128,K=128", &contenders_gpu, BB_MAX_TRANSPOSED);
+    transposed_count("transpose3_210", "I=128,J=8,K=128", &contenders_gpu, BB_MAX_TRANSPOSED);
+    transposed_count("bias_relu", "M=512,N=512", &contenders_gpu, 0); /* contiguous along the output's rows */
+    transposed_count("axpy", "N=4096", &contenders_gpu, 0);
+    transposed_count("gemv", "M=512,N=512", &contenders_gpu, 0);
 }
 
 /* Reads of A and writes of the output are vectors of neighbours; columns of the tile are read one by one. */
@@ -342,29 +285,29 @@ Test(tiled, transpositions_of_views)
 {
     tiled_check("size M, N\ninput A: [[float]N]M\noutput transpose(map(tail, A))\n", "M=128,N=129",
                 transposed, 1);
-    transposed_count("size N\ninput x: [float]N\noutput slide(128, 1, x)\n", "N=4223", &tiled_device, 0);
+    transposed_count("size N\ninput x: [float]N\noutput slide(128, 1, x)\n", "N=4223", &contenders_gpu, 0);
 }
 
 /* ---- strips of columns ---- */
 
 Test(tiled, strips_of_products_of_a_cpu)
 {
-    struct bb_device narrow = tiled_cpu;
+    struct bb_device narrow = contenders_cpu;
     narrow.local_bytes = 16384; /* 16 columns of 512 floats are 32,768 bytes */
-    strips_count("matmul", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_STRIPS);
-    strips_count("matmul", "M=1000,N=1000,K=1000", &tiled_cpu, 3); /* no 4 x 4 vectors */
-    strips_count("matmul", "M=64,N=64,K=64", &tiled_cpu, 3);       /* one strip of 64 */
-    strips_count("gemm", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_STRIPS);
-    strips_count("matmul_strided", "M=512,N=512,K=512", &tiled_cpu, BB_MAX_STRIPS);
-    strips_count("matmul", "M=512,N=512,K=512", &narrow, 2);       /* in place */
-    strips_count("matmul", "M=512,N=512,K=512", &tiled_device, 0); /* a GPU */
-    strips_count("matmul", "M=136,N=512,K=512", &tiled_cpu, 3);    /* groups of 68 rows; none of 8 * n */
-    strips_count("matmul", "M=509,N=512,K=512", &tiled_cpu, 0);
-    strips_count("matmul", "M=512,N=509,K=512", &tiled_cpu, 0);
-    strips_count("matmul", "M=512,N=512,K=510", &tiled_cpu, BB_MAX_STRIPS); /* two steps */
-    strips_count("matmul", "M=512,N=512,K=511", &tiled_cpu, 0);
-    strips_count("batched_matmul", "P=8,M=512,N=512,K=512", &tiled_cpu, 0);
-    strips_count("gemv", "M=512,N=512", &tiled_cpu, 0);
+    strips_count("matmul", "M=512,N=512,K=512", &contenders_cpu, BB_MAX_STRIPS);
+    strips_count("matmul", "M=1000,N=1000,K=1000", &contenders_cpu, 3); /* no 4 x 4 vectors */
+    strips_count("matmul", "M=64,N=64,K=64", &contenders_cpu, 3);       /* one strip of 64 */
+    strips_count("gemm", "M=512,N=512,K=512", &contenders_cpu, BB_MAX_STRIPS);
+    strips_count("matmul_strided", "M=512,N=512,K=512", &contenders_cpu, BB_MAX_STRIPS);
+    strips_count("matmul", "M=512,N=512,K=512", &narrow, 2);         /* in place */
+    strips_count("matmul", "M=512,N=512,K=512", &contenders_gpu, 0); /* a GPU */
+    strips_count("matmul", "M=136,N=512,K=512", &contenders_cpu, 3); /* groups of 68 rows; none of 8 * n */
+    strips_count("matmul", "M=509,N=512,K=512", &contenders_cpu, 0);
+    strips_count("matmul", "M=512,N=509,K=512", &contenders_cpu, 0);
+    strips_count("matmul", "M=512,N=512,K=510", &contenders_cpu, BB_MAX_STRIPS); /* two steps */
+    strips_count("matmul", "M=512,N=512,K=511", &contenders_cpu, 0);
+    strips_count("batched_matmul", "P=8,M=512,N=512,K=512", &contenders_cpu, 0);
+    strips_count("gemv", "M=512,N=512", &contenders_cpu, 0);
 }
 
 /* A group copies its strip of B once and reads it for all its rows. */
@@ -418,7 +361,7 @@ Test(tiled, what_has_no_columns)
     tiled_check("convolution", "B=1,O=4,C=4,H=16,W=16", columns, 0);
     tiled_check("bias_relu", "M=16,N=64", columns, 0);
     tiled_check("stencil_3point", "N=64", columns, 0);
-    struct contenders c = contenders_open("stencil_5point", "H=24,W=512", &tiled_cpu, columns);
+    struct contenders c = contenders_open("stencil_5point", "H=24,W=512", &contenders_cpu, columns);
     cr_expect_eq(c.n, 0);
     contenders_close(&c);
 }
