@@ -176,7 +176,7 @@ Test(tiled, panels_of_a_gpu)
     panel_count("matmul", "M=256,N=4096,K=512", &contenders_gpu, BB_MAX_PANELS - 2); /* no whole rows */
     panel_count("matmul", "M=1024,N=2048,K=512", &contenders_gpu, 0);                /* no sum is shared */
     panel_count("matmul", "M=1004,N=1024,K=1024", &contenders_gpu, 0);
-    panel_count("matmul", "M=64,N=2,K=64", &contenders_gpu, 0); /* less than a vector */
+    panel_count("matmul", "M=64,N=2,K=64", &contenders_gpu, 0);      /* less than a vector */
     panel_count("matmul", "M=1024,N=1024,K=16", &contenders_gpu, 0); /* fewer vectors of A than work-items */
     panel_count("batched_matmul", "P=2,M=512,N=512,K=512", &contenders_gpu, BB_MAX_PANELS);
     panel_count("gemv", "M=512,N=512", &contenders_gpu, 0);
