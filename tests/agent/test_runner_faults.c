@@ -291,6 +291,7 @@ static long faults_campaign(struct evaluator *ev, const char *folder, unsigned n
 Test(agent_faults, a_campaign_goes_on_while_its_runners_retire, .timeout = 300)
 {
     faults_only_long();
+    unsetenv("POCL_CACHE_DIR"); /* a runner keeps the user's */
     enum { JOBS = 40, RETIRE = 4 };
     struct evaluator *ev = evaluate_start(2);
     if (!ev->setup.cache[0]) cr_skip_test("no file system in memory with room");
@@ -343,12 +344,13 @@ Test(agent_faults, rounds_keep_the_device_while_runners_retire, .timeout = 300)
     evaluator_free(ev);
 }
 
-/* A folder for a few kernels only: what a runner has filled goes with it, and its candidate is built again.
- */
+/* A folder with room for some 90 kernels: what a runner has filled goes with it, and its candidate is built
+ * again. */
 Test(agent_faults, a_full_folder_of_kernels_costs_no_candidate, .timeout = 300)
 {
     faults_only_long();
-    enum { JOBS = 25 };
+    unsetenv("POCL_CACHE_DIR"); /* a runner keeps the user's */
+    enum { JOBS = 120 };
     char folder[] = "/tmp/thresh-faults-XXXXXX";
     cr_assert_not_null(mkdtemp(folder));
     if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
