@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/device.h"
+#include "coordinator/guidance.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/lift/interpret.h"
 #include "core/pipeline/code.h"
 #include "tests/codegen/fixture.h"
 #include "tests/fixture/kernel.h"
-
-extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
 const struct bb_device contenders_gpu = {.gpu = true,
                                          .max_work_group = 1024,
@@ -40,9 +40,9 @@ struct contenders contenders_open_with(const char *kernel, const char *sizes, co
     char *text = kernel_read(kernel, &length);
     c.problem = problem_new(kernel, text, sizes, device, options, c.diag);
     cr_assert_not_null(c.problem, "%s", kernel);
-    const struct mcts_fact facts[] = {
-        {"gpu", device->gpu}, {"compute_units", 132}, {"max_work_group", 1024}, {"results", 0}};
-    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
+    const struct device whole = {
+        .gpu = device->gpu, .compute_units = device->gpu ? 132 : 2, .limits = *device};
+    c.prior = guidance_prior(c.problem, &whole, c.diag);
     cr_assert_not_null(c.prior);
     c.n_plain = contend_plain(c.problem, NULL, 0, c.prior, 0, c.plain);
     while (c.first < c.n_plain && !strstr(c.plain[c.first].label, label))

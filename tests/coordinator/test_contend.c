@@ -5,15 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/device.h"
+#include "coordinator/guidance.h"
 #include "coordinator/solution.h"
 #include "coordinator/work.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
 #include "core/pipeline/code.h"
-#include "mcts/prior.h"
 #include "tests/fixture/kernel.h"
-
-extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
 static const struct bb_device contend_device = {.max_work_group = 256,
                                                 .max_work_item = {256, 256, 256},
@@ -36,9 +35,8 @@ static struct contend_case contend_open(const char *kernel, const char *sizes, c
     char *text = kernel_read(kernel, &n);
     c.problem = problem_new(kernel, text, sizes, &contend_device, NULL, c.diag);
     cr_assert_not_null(c.problem);
-    const struct mcts_fact facts[] = {
-        {"gpu", 0}, {"compute_units", 2}, {"max_work_group", 256}, {"results", 0}};
-    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
+    const struct device device = {.compute_units = 2, .limits = contend_device};
+    c.prior = guidance_prior(c.problem, &device, c.diag);
     cr_assert_not_null(c.prior);
     c.n = contend_plain(c.problem, &pin, pin != NULL, c.prior, 0, c.plain);
     free(text);

@@ -6,15 +6,13 @@
 #include <string.h>
 
 #include "agent/device.h"
+#include "coordinator/guidance.h"
 #include "coordinator/solution.h"
 #include "coordinator/transfer.h"
 #include "core/base/strbuf.h"
 #include "core/pipeline/code.h"
-#include "mcts/prior.h"
 #include "tests/coordinator/store_fixture.h"
 #include "tests/fixture/kernel.h"
-
-extern const char prior_gpu[]; /* spacedsl/spaces/gpu.prior */
 
 /* A problem with its root and a prior, on a device that is nowhere but here. */
 struct learn_case {
@@ -34,17 +32,16 @@ static struct learn_case learn_open(const char *kernel, const char *sizes)
                            .text = kernel_read(kernel, &n),
                            .sizes = sizes,
                            .device = {.name = "learn-test-device",
+                                      .compute_units = 2,
                                       .limits = {.max_work_group = 256,
                                                  .max_work_item = {256, 256, 256},
                                                  .local_bytes = 16384,
                                                  .n_vector_widths = 3,
                                                  .vector_widths = {4, 8, 16}}}};
-    const struct mcts_fact facts[] = {
-        {"gpu", 0}, {"compute_units", 2}, {"max_work_group", 256}, {"results", 0}};
     c.problem = problem_new(kernel, c.text, sizes, &c.device.limits, NULL, c.diag);
     cr_assert_not_null(c.problem);
     c.root = space_pinned_root(c.problem->space, NULL, 0, c.diag);
-    c.prior = mcts_prior_new(prior_gpu, c.problem->space, facts, 4, c.diag);
+    c.prior = guidance_prior(c.problem, &c.device, c.diag);
     cr_assert(c.root && c.prior);
     return c;
 }
