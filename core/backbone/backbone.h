@@ -290,8 +290,7 @@ struct bb_plain {
     const char *label;             /* "one work-item per row, in vectors of 16" */
     struct bb_decisions decisions; /* which leave little open */
 };
-/* 9 of plain.c; matrix.c 6, tiled.c 4, panel.c 6, layer.c 9, transposed.c 3, strips.c 5. */
-enum { BB_MAX_PLAIN = 42 };
+enum { BB_MAX_PLAIN = 42 }; /* the sum of those of each kind: plain.c */
 /* The plain implementations of a program, in the arena; their number. The space may still refuse one. */
 unsigned bb_plain(const struct backbone *bb, const struct space *space, const struct bb_device *device,
                   struct arena *a, struct bb_plain out[BB_MAX_PLAIN]);

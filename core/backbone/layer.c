@@ -5,17 +5,17 @@
  * with 256 kernels of 3 x 3, 256 channels and 56 x 56 results of each kernel:
  *
  *     size(o.1)=4  size(h.1)=4  size(h.2)=7    a work-item has 4 x 7 results of one column, in registers
- *     w                                        56 x 4 of them are neighbours in a group
- *     size(c.1)=4                              4 work-items share the sums of a result, each a channel at a
- * time i, j                                     unrolled: the compiler loads once what windows share
- *     staged(kernels)=YES                      the group's 4 kernels, whole: a vector of 4 is all that a step
- * needs
+ *     w                                        a group has 56 columns, and 4 work-items in each
+ *     size(c.1)=4                              4 work-items share the sums of a result
+ *     i, j                                     unrolled: the compiler loads once what windows share
+ *     staged(kernels)=YES                      the group's 4 kernels, whole, o innermost: vectors of 4
  *
- * Kernels are staged where local memory has room for all channels, and in others nothing is. Neighbouring
+ * Kernels are staged where local memory has room for all channels; otherwise nothing is staged. Neighbouring
  * work-items read neighbouring elements of x, and all of them the same elements of kernels.
  *
- * Of this layer searches without these were at 146 us after 300 evaluations (median of ten); this one takes
- * 105, and cuDNN 143 to 167 (H200, experiments/results/2026-11-29-contenders.md). */
+ * In one run on an H200 this one took 105 us, cuDNN 143 to 167; searches of this layer without such
+ * contenders were at 146 us after 300 evaluations (median of ten;
+ * experiments/results/2026-11-29-contenders.md). */
 #include "core/backbone/layer.h"
 
 #include <inttypes.h>
@@ -24,21 +24,26 @@
 #include "core/backbone/product.h"
 #include "core/base/arena.h"
 
-/* The longest side of a window that is unrolled, and what is copied in turn; the most columns of a group; how
- * many work-items it has by rows, if its columns are fewer. What is staged is shared by more of them. */
-enum { MOST_UNROLLED = 8, MOST_COLUMNS = 256, GROUP = 256, STAGED_GROUP = 1024 };
+enum {
+    MOST_COLUMNS = 256,  /* of a group */
+    GROUP = 256,         /* work-items that a group has, with several in a column if need be */
+    STAGED_GROUP = 1024, /* the same if it shares staged kernels */
+    MOST_WINDOW = 8,     /* the longest side of a window that is unrolled */
+    MOST_SUMS = 1024,    /* copies of the step in the text; beyond them sides of windows are loops */
+    MOST_COPIES = 72     /* copies of the load in the text, of what is staged */
+};
 
 /* Levels that are there in any case. */
-enum { BLOCK, LOOP = 0, OUTPUT };
+enum { BLOCK = 0, LOOP = 0, OUTPUT = 1 };
 
 struct layer_shape {
-    int64_t outputs, rows; /* results of a work-item along o and h; of rows a divisor, up to this */
+    int64_t outputs, rows; /* results of a work-item along o and h; fit_rows() says which rows */
     int64_t parts, steps;  /* work-items that share a sum; channels that each adds up at a time */
     bool staged;           /* the kernels, whole, in local memory */
 };
 
 struct layer {
-    struct tiler t; /* of its product the step, its initial value and the store */
+    struct tiler t; /* of its product only step, init and store are set */
     struct layer_shape shape;
     uint32_t kernels, images;   /* the loads */
     uint32_t batch, o, h, w, c; /* logicals; batch BB_NONE: there is one image */
@@ -54,7 +59,7 @@ static bool find_results(struct layer *l)
     const struct bb_inst *store = &bb->insts[l->t.p.store];
     unsigned outer = store->n_logicals - 3; /* logicals around o, h and w */
     if (store->n_logicals < 3 || outer > 1) return false;
-    l->batch = outer && bb->logicals[store->logicals[0]].extent > 1 ? store->logicals[0] : BB_NONE;
+    l->batch = outer ? store->logicals[0] : BB_NONE;
     l->o = store->logicals[outer];
     l->h = store->logicals[outer + 1];
     l->w = store->logicals[outer + 2];
@@ -68,7 +73,15 @@ static bool are_operands(const struct layer *l)
            !bb_owns(k, l->w) && !bb_owns(x, l->o) && bb_owns(x, l->h) && bb_owns(x, l->w);
 }
 
-/* The longest logical that is reduced; all of them are of both operands. */
+/* Whether a logical is a sum over channels rather than another one: it is in no window, or longer. */
+static bool is_rather(const struct backbone *bb, uint32_t logical, uint32_t other)
+{
+    bool window = product_in_window(bb, logical);
+    if (window != product_in_window(bb, other)) return !window;
+    return bb->logicals[logical].extent > bb->logicals[other].extent;
+}
+
+/* One of the logicals that are reduced; both operands must have all of them. */
 static bool find_channels(struct layer *l)
 {
     const struct backbone *bb = l->t.bb;
@@ -78,7 +91,7 @@ static bool find_channels(struct layer *l)
         uint32_t r = step->logicals[i];
         if (!bb_reduces(bb, step, r)) continue;
         if (!bb_owns(&bb->insts[l->kernels], r) || !bb_owns(&bb->insts[l->images], r)) return false;
-        if (l->c == BB_NONE || bb->logicals[r].extent > bb->logicals[l->c].extent) l->c = r;
+        if (l->c == BB_NONE || is_rather(bb, r, l->c)) l->c = r;
     }
     return l->c != BB_NONE;
 }
@@ -145,19 +158,21 @@ static void fit(struct layer *l)
     fit_rows(l, most > 1 ? most : 1);
 }
 
-/* Whether local memory has room for the kernels of a group, and for the parts of its sums. */
+/* Whether the kernels of a group are a region of their own for which local memory has room, beside the parts
+ * of sums. */
 static bool has_room(const struct layer *l)
 {
-    const struct backbone *bb = l->t.bb;
+    const struct tiler *t = &l->t;
+    const struct backbone *bb = t->bb;
     const struct bb_inst *load = &bb->insts[l->kernels];
-    if (load->value == BB_NONE) return false;
+    if (load->value == BB_NONE || bb_is_shared(bb, &bb->values[load->value])) return false;
     const struct bb_region *region = &bb->regions[bb->values[load->value].region];
     int64_t elements = l->shape.outputs;
     for (unsigned i = 0; i < load->n_logicals; i++)
         if (load->logicals[i] != l->o) elements *= bb->logicals[load->logicals[i]].extent;
-    elements += l->columns * l->rows * l->shape.parts;
-    return region->n_dims == load->n_logicals &&
-           elements * (int64_t)scalar_type_bytes(region->type) <= l->t.device->local_bytes;
+    int64_t parts = l->shape.parts > 1 ? t->device->max_work_group : 0;
+    return region->n_dims == load->n_logicals && (l->batch == BB_NONE || !bb_owns(load, l->batch)) &&
+           (elements + parts) * (int64_t)scalar_type_bytes(region->type) <= t->device->local_bytes;
 }
 
 static bool is_possible(const struct layer *l)
@@ -209,15 +224,6 @@ static void decide_sizes(struct layer *l)
     }
 }
 
-static void decide_split(struct layer *l)
-{
-    struct tiler *t = &l->t;
-    const struct bb_logical *c = &t->bb->logicals[l->c];
-    for (unsigned v = 0; v < c->n_levels && bb_may_split(c, true); v++)
-        tiler_decide(t, gpu_act_split(t->space, c->first_tile + v,
-                                      v == 1 && l->shape.parts > 1 ? GPU_SPLIT_ITEMS : GPU_SPLIT_NO));
-}
-
 static void decide_axes(struct layer *l)
 {
     struct tiler *t = &l->t;
@@ -236,15 +242,18 @@ static void decide_axes(struct layer *l)
 static void decide_sums(struct layer *l, uint32_t inst)
 {
     struct tiler *t = &l->t;
+    const struct layer_shape *s = &l->shape;
     const struct bb_inst *step = &t->bb->insts[t->p.step];
+    int64_t sums = s->outputs * s->rows * s->steps;
     for (unsigned i = 0; i < step->n_logicals; i++) {
         uint32_t r = step->logicals[i];
         int64_t extent = t->bb->logicals[r].extent;
-        if (!bb_reduces(t->bb, step, r) || extent == 1) continue;
-        bool unrolled = r != l->c && extent <= MOST_UNROLLED;
+        if (!bb_reduces(t->bb, step, r)) continue;
+        bool unrolled = r != l->c && extent <= MOST_WINDOW && sums * extent <= MOST_SUMS;
+        if (unrolled) sums *= extent;
         tiler_kind(t, inst, r, LOOP, unrolled ? GPU_DIM_KIND_UNROLL : GPU_DIM_KIND_LOOP);
     }
-    if (l->shape.steps > 1) tiler_kind(t, inst, l->c, channel_step(l), GPU_DIM_KIND_UNROLL);
+    if (s->steps > 1) tiler_kind(t, inst, l->c, channel_step(l), GPU_DIM_KIND_UNROLL);
     if (inst == t->p.step) return;
     tiler_order(t, tiler_statement(t, inst, l->c, LOOP), GPU_ORDER_MERGED,
                 tiler_statement(t, t->p.step, l->c, LOOP));
@@ -262,62 +271,67 @@ static void decide_registers(struct layer *l, uint32_t inst)
     if (bb_owns(i, l->h)) tiler_kind(t, inst, l->h, row_register(l), GPU_DIM_KIND_UNROLL);
 }
 
-/* A logical of the copy by so many work-items, each in turn. */
-static void copy_by(struct layer *l, uint32_t logical, int64_t extent, int64_t items,
-                    enum gpu_map_encoding axis)
+/* A logical of the copy by so many work-items, each in turn; *copies counts what is unrolled. false: it has
+ * too few levels. */
+static bool copy_by(struct layer *l, uint32_t logical, int64_t extent, int64_t items,
+                    enum gpu_map_encoding axis, int64_t *copies)
 {
     struct tiler *t = &l->t;
     uint32_t copy = t->bb->values[t->bb->insts[l->kernels].value].copy_load;
     int64_t times = extent / items;
+    bool unrolled = *copies * times <= MOST_COPIES;
+    if (t->bb->logicals[logical].n_levels < (unsigned)(times > 1) + (items > 1)) return false;
+    if (unrolled) *copies *= times;
     tiler_sizes(t, logical, 0,
                 times > 1 ? (const int64_t[]){times, items > 1 ? items : 0, 0} : (const int64_t[]){items, 0});
-    if (times > 1)
-        tiler_kind(t, copy, logical, 0, times > MOST_UNROLLED ? GPU_DIM_KIND_LOOP : GPU_DIM_KIND_UNROLL);
+    if (times > 1) tiler_kind(t, copy, logical, 0, unrolled ? GPU_DIM_KIND_UNROLL : GPU_DIM_KIND_LOOP);
     if (items > 1) tiler_axis(t, copy, logical, times > 1, axis);
+    return true;
 }
 
 /* Work-items copy neighbouring channels of the group's kernels, each all elements of a window. */
-static void decide_copy(struct layer *l)
+static bool decide_copy(struct layer *l)
 {
     struct tiler *t = &l->t;
     const struct backbone *bb = t->bb;
-    uint32_t value = bb->insts[l->kernels].value;
-    const struct bb_value *v = &bb->values[value];
     const struct bb_inst *load = &bb->insts[l->kernels];
-    struct tiler_coordinate o = tiler_coordinate(t, value, l->o, 1);
+    const struct bb_value *v = &bb->values[load->value];
+    struct tiler_coordinate o = tiler_coordinate(t, load->value, l->o, 1);
+    int64_t second = l->rows > 1 ? l->rows : l->shape.parts, copies = 1; /* work-items of the next axis */
     tiler_decide(t, gpu_act_mem_space(t->space, v->region, GPU_MEM_SPACE_LOCAL));
     tiler_decide(t, gpu_act_pad(t->space, v->region, 0));
-    int64_t second = l->rows > 1 ? l->rows : l->shape.parts,
-            across = tiler_divisor(l->shape.outputs, second, 1);
-    copy_by(l, o.copy, l->shape.outputs, across, GPU_MAP_ENCODING_LCL1);
-    for (unsigned i = 0; i < load->n_logicals; i++) {
+    bool fits = true;
+    for (unsigned i = load->n_logicals; i-- > 0;) { /* sides of windows first: they are unrolled */
         uint32_t r = load->logicals[i];
         int64_t extent = bb->logicals[r].extent;
         if (r == l->o) continue;
-        struct tiler_coordinate c = tiler_coordinate(t, value, r, 0);
+        struct tiler_coordinate c = tiler_coordinate(t, load->value, r, 0);
         tiler_decide(t, gpu_act_layout_order(t->space, o.term, c.term, GPU_LAYOUT_ORDER_INSIDE));
         int64_t items = r == l->c ? tiler_divisor(extent, l->columns, 1) : 1;
-        copy_by(l, c.copy, extent, items, GPU_MAP_ENCODING_LCL0);
+        fits &= copy_by(l, c.copy, extent, items, GPU_MAP_ENCODING_LCL0, &copies);
     }
+    int64_t across = tiler_divisor(l->shape.outputs, second, 1);
+    return copy_by(l, o.copy, l->shape.outputs, across, GPU_MAP_ENCODING_LCL1, &copies) && fits;
 }
 
-static void decide_all(struct layer *l)
+static bool decide_all(struct layer *l)
 {
     struct tiler *t = &l->t;
-    const uint32_t insts[] = {t->p.init, t->p.store, t->p.step, l->kernels, l->images};
+    const uint32_t sums[] = {t->p.step, l->kernels, l->images};
+    uint32_t staged = l->shape.staged ? t->bb->insts[l->kernels].value : BB_NONE;
     decide_sizes(l);
-    decide_split(l);
+    if (bb_may_split(&t->bb->logicals[l->c], true))
+        tiler_split(t, l->c, l->shape.parts > 1 ? 1 : BB_MAX_LEVELS);
     decide_axes(l);
     for (uint32_t v = 0; v < t->bb->n_values; v++)
-        tiler_decide(t,
-                     gpu_act_staged(t->space, v,
-                                    l->shape.staged && v == t->bb->insts[l->kernels].value ? GPU_STAGED_YES
-                                                                                           : GPU_STAGED_NO));
-    for (unsigned i = 0; i < 5; i++)
-        decide_registers(l, insts[i]);
-    for (unsigned i = 2; i < 5; i++)
-        decide_sums(l, insts[i]);
-    if (l->shape.staged) decide_copy(l);
+        tiler_decide(t, gpu_act_staged(t->space, v, v == staged ? GPU_STAGED_YES : GPU_STAGED_NO));
+    decide_registers(l, t->p.init);
+    decide_registers(l, t->p.store);
+    for (unsigned i = 0; i < 3; i++) {
+        decide_registers(l, sums[i]);
+        decide_sums(l, sums[i]);
+    }
+    return !l->shape.staged || decide_copy(l);
 }
 
 static const char *label_of(const struct layer *l)
@@ -339,14 +353,15 @@ unsigned bb_layers(const struct backbone *bb, const struct space *space, const s
         {4, 8, 32, 2, false}, {4, 8, 32, 1, false}, {4, 8, 16, 2, false},
         {4, 8, 4, 2, false},  {2, 8, 1, 1, false},  {4, 4, 4, 2, true},
         {4, 8, 4, 1, true},   {4, 8, 2, 1, true},   {8, 4, 1, 1, true}};
+    struct layer found = {.t = {.bb = bb, .space = space, .device = device, .arena = a}};
     unsigned n = 0;
-    for (unsigned i = 0; i < BB_MAX_LAYERS && device->gpu; i++) {
-        struct layer l = {.t = {.bb = bb, .space = space, .device = device, .arena = a}, .shape = shapes[i]};
-        if (!find(&l)) return 0;
+    if (!device->gpu || !find(&found)) return 0;
+    for (unsigned i = 0; i < BB_MAX_LAYERS; i++) {
+        struct layer l = found;
+        l.shape = shapes[i];
         fit(&l);
-        if (!is_possible(&l)) continue;
-        decide_all(&l);
-        out[n++] = (struct bb_plain){.label = label_of(&l), .decisions = l.t.decisions};
+        if (is_possible(&l) && decide_all(&l))
+            out[n++] = (struct bb_plain){.label = label_of(&l), .decisions = l.t.decisions};
     }
     return n;
 }

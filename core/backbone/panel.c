@@ -7,8 +7,9 @@
  *
  * So each element of A is loaded once for a row of groups, without a barrier in the sums: elements of a
  * strided product's A cost a transaction each. Shared sums give a small product work-items enough for a whole
- * device. Of 512 x 512 x 512, groups of 8 x 256 results take 13.5 us; searches without these were at 15.2
- * to 15.6 after 300 evaluations (medians of ten; H200, experiments/results/2026-11-29-contenders.md). */
+ * device. Of 512 x 512 x 512 groups of 8 x 256 results take 12.4 us; searches without these were at 14.2
+ * after 300 evaluations (times of the search, medians of ten; H200,
+ * experiments/results/2026-11-29-contenders.md). */
 #include "core/backbone/panel.h"
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ struct panel {
 
 /* ---- the dimensions ---- */
 
-/* Where an extent is no multiple, columns are fewer, down to a half, and so are steps. */
+/* Where an extent is no multiple, columns are fewer, down to a half, and steps, down to 2. */
 static bool fit(struct panel *p)
 {
     const struct tiler *t = &p->t;
@@ -62,7 +63,7 @@ static bool is_possible(const struct panel *p)
     const struct bb_logical *m = &t->bb->logicals[t->p.m], *n = &t->bb->logicals[t->p.n],
                             *k = &t->bb->logicals[t->p.k];
     int64_t element = (int64_t)scalar_type_bytes(t->bb->regions[t->bb->values[t->p.a.value].region].type);
-    int64_t bytes = (ROWS + PAD) * k->extent * element + p->items * s->parts * element;
+    int64_t bytes = ((ROWS + PAD) * k->extent + t->device->max_work_group) * element; /* and parts of sums */
     return m->extent % ROWS == 0 && m->extent > ROWS && k->extent % s->parts == 0 && bb_may_split(k, true) &&
            tiler_has_width(t, VECTOR) && m->n_levels > REGISTER && n->n_levels > p->result &&
            k->n_levels > PART && p->items * s->parts <= t->device->max_work_group &&
@@ -81,15 +82,6 @@ static void decide_sizes(struct panel *p)
         tiler_sizes(t, t->p.n, 1, (const int64_t[]){VECTOR, 0});
     tiler_sizes(t, t->p.k, 1, (const int64_t[]){s->steps, s->parts, 0});
     if (t->p.batch != BB_NONE) tiler_sizes(t, t->p.batch, 1, (const int64_t[]){0});
-}
-
-static void decide_split(struct panel *p)
-{
-    struct tiler *t = &p->t;
-    uint32_t first = t->bb->logicals[t->p.k].first_tile;
-    tiler_decide(t, gpu_act_split(t->space, first + LOOP, GPU_SPLIT_NO));
-    tiler_decide(t, gpu_act_split(t->space, first + STEP, GPU_SPLIT_NO));
-    tiler_decide(t, gpu_act_split(t->space, first + PART, GPU_SPLIT_ITEMS));
 }
 
 static void decide_axes(struct panel *p)
@@ -154,7 +146,7 @@ static bool decide_all(struct panel *p)
 {
     struct tiler *t = &p->t;
     decide_sizes(p);
-    decide_split(p);
+    tiler_split(t, t->p.k, PART);
     decide_axes(p);
     for (uint32_t v = 0; v < t->bb->n_values; v++)
         tiler_decide(t, gpu_act_staged(t->space, v, v == t->p.a.value ? GPU_STAGED_YES : GPU_STAGED_NO));

@@ -23,6 +23,13 @@
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 
+/* Of these here, at most. */
+enum { PLAIN = 9 };
+_Static_assert(PLAIN + BB_MAX_MATRIX + BB_MAX_TILED + BB_MAX_PANELS + BB_MAX_LAYERS + BB_MAX_TRANSPOSED +
+                       BB_MAX_STRIPS <=
+                   BB_MAX_PLAIN,
+               "room for all");
+
 /* Groups of a device that is full, roughly. */
 enum { GPU_GROUPS = 1024, CPU_GROUPS = 16 };
 enum { CPU_VECTOR = 16, GPU_VECTOR = 4, CPU_GROUP = 64, GPU_GROUP = 256, LEAST_GROUP = 8 };
@@ -291,25 +298,13 @@ static void add_groups(struct maker *m)
     if (group) add(m, &p, arena_printf(m->arena, "one work-item per element, groups of %" PRId64, group));
 }
 
-/* Whether a load has the logical in a window: what neighbours along it read overlaps. */
-static bool in_window(const struct maker *m, uint32_t logical)
-{
-    const struct backbone *bb = m->bb;
-    bool found = false;
-    for (unsigned c = 0; c < bb->n_region_dims && !found; c++) {
-        const struct bb_region_dim *dim = &bb->region_dims[c];
-        found = bb_overlaps(dim) && bb_has_term(&bb->terms[dim->first_term], dim->n_terms, logical);
-    }
-    return found;
-}
-
 /* Windows that are reduced are registers; false: other logicals are reduced, too, or windows are large. */
 static bool unroll_windows(const struct maker *m, struct plan *p)
 {
     for (uint32_t l = 0; l < m->bb->n_logicals; l++) {
         const struct bb_logical *logical = &m->bb->logicals[l];
         if (!is_main(m->bb, l) || !logical->reduction) continue;
-        if (!in_window(m, l) || logical->extent > UNROLLED) return false;
+        if (!product_in_window(m->bb, l) || logical->extent > UNROLLED) return false;
         p->levels[l][0].role = REGISTERS;
     }
     return true;
@@ -320,9 +315,10 @@ static bool unroll_windows(const struct maker *m, struct plan *p)
 static void add_columns(struct maker *m, int64_t rows, int64_t planes)
 {
     struct plan p = all_loops(m);
-    if (!m->device->gpu || m->n_nest < 2 || !in_window(m, m->nest[1]) || !unroll_windows(m, &p)) return;
+    if (!m->device->gpu || m->n_nest < 2 || !product_in_window(m->bb, m->nest[1]) || !unroll_windows(m, &p))
+        return;
     rows = largest_part(m, m->nest[1], rows, 2);
-    bool has_planes = m->n_nest > 2 && in_window(m, m->nest[2]);
+    bool has_planes = m->n_nest > 2 && product_in_window(m->bb, m->nest[2]);
     planes = has_planes ? largest_part(m, m->nest[2], planes, 1) : 1;
     if (!rows || !group_rows(m, &p)) return;
     cut(m, &p, m->nest[1], 1, rows, REGISTERS);

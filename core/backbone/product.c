@@ -73,6 +73,16 @@ bool product_find(const struct backbone *bb, struct product *p)
     return true;
 }
 
+bool product_in_window(const struct backbone *bb, uint32_t logical)
+{
+    bool found = false;
+    for (unsigned c = 0; c < bb->n_region_dims && !found; c++) {
+        const struct bb_region_dim *dim = &bb->region_dims[c];
+        found = bb_overlaps(dim) && bb_has_term(&bb->terms[dim->first_term], dim->n_terms, logical);
+    }
+    return found;
+}
+
 int64_t tiler_divisor(int64_t of, int64_t most, int64_t least)
 {
     for (int64_t n = most; n >= least && n > 0; n--)
@@ -91,8 +101,9 @@ uint32_t tiler_statement(const struct tiler *t, uint32_t inst, uint32_t logical,
 {
     const struct bb_inst *i = &t->bb->insts[inst];
     uint32_t d = i->first_dim;
+    CHECK(level < t->bb->logicals[logical].n_levels);
     while (t->bb->dims[d].tile != t->bb->logicals[logical].first_tile + level)
-        d++;
+        CHECK(++d < i->first_dim + i->n_dims);
     return bb_dim_statement(t->bb, d);
 }
 
@@ -120,6 +131,14 @@ void tiler_sizes(struct tiler *t, uint32_t logical, unsigned from, const int64_t
     }
 }
 
+void tiler_split(struct tiler *t, uint32_t logical, unsigned level)
+{
+    const struct bb_logical *l = &t->bb->logicals[logical];
+    for (unsigned i = 0; i < l->n_levels; i++)
+        tiler_decide(t,
+                     gpu_act_split(t->space, l->first_tile + i, i == level ? GPU_SPLIT_ITEMS : GPU_SPLIT_NO));
+}
+
 int64_t tiler_span(const struct bb_logical *l, int64_t tile)
 {
     if (l->extent % tile == 0) return l->extent > tile ? l->extent : 0;
@@ -137,8 +156,8 @@ bool tiler_decide_span(struct tiler *t, uint32_t logical, int64_t tile)
 
 void tiler_keep_extents(struct tiler *t)
 {
-    const uint32_t logicals[] = {t->p.m, t->p.n, t->p.k};
-    for (unsigned i = 0; i < 3; i++)
+    const uint32_t logicals[] = {t->p.m, t->p.n, t->p.k, t->p.batch};
+    for (unsigned i = 0; i < (t->p.batch == BB_NONE ? 3 : 4); i++)
         if (bb_has_span(t->bb, logicals[i]))
             tiler_decide(t, gpu_act_span(t->space, logicals[i], t->bb->logicals[logicals[i]].extent));
 }

@@ -50,6 +50,8 @@ bool product_has_vectors(const struct backbone *bb, uint32_t inst, uint32_t logi
 /* Whether the elements of an array are apart from each other: each costs a transaction. */
 bool product_is_apart(const struct backbone *bb, const struct product *p, const struct side *s);
 
+/* Whether a load has the logical in a window: what neighbours along it read overlaps. */
+bool product_in_window(const struct backbone *bb, uint32_t logical);
 /* The largest divisor of `of` up to `most`; 0: none from `least` on. */
 int64_t tiler_divisor(int64_t of, int64_t most, int64_t least);
 
@@ -63,11 +65,14 @@ void tiler_axis(struct tiler *t, uint32_t inst, uint32_t logical, unsigned level
 void tiler_order(struct tiler *t, uint32_t first, enum gpu_order order, uint32_t second);
 /* Sizes of the levels from `from` on: `sizes` ends with 0, and those after it are 1. */
 void tiler_sizes(struct tiler *t, uint32_t logical, unsigned from, const int64_t *sizes);
+/* Work-items of a group share the sums over a logical that may be split, by that level; BB_MAX_LEVELS: they
+ * do not. */
+void tiler_split(struct tiler *t, uint32_t logical, unsigned level);
 /* The least span that blocks of `tile` cover, of at least two; 0: there is none. */
 int64_t tiler_span(const struct bb_logical *l, int64_t tile);
 /* That span; false: there is none. */
 bool tiler_decide_span(struct tiler *t, uint32_t logical, int64_t tile);
-/* The spans of the product's dimensions are their extents. */
+/* The spans of the product's dimensions, and of its batch, are their extents. */
 void tiler_keep_extents(struct tiler *t);
 /* The load of an operand: its own level, and its loop over k, level 0, is that of the step. */
 void tiler_load(struct tiler *t, const struct side *s, unsigned own_level, enum gpu_dim_kind kind);

@@ -22,6 +22,14 @@ static void layer_expect(const char *sizes, const char *label, const char *whole
     contenders_close(&c);
 }
 
+/* The space and the code generator have all of them. */
+static void layer_accepted(const char *kernel, const char *sizes, unsigned n)
+{
+    struct contenders c = contenders_open(kernel, sizes, &contenders_gpu, layers);
+    cr_expect_eq(c.n, n, "%s: %u", sizes, c.n);
+    contenders_close(&c);
+}
+
 static void layer_check(const char *kernel, const char *sizes, unsigned n)
 {
     struct contenders c = contenders_open(kernel, sizes, &contenders_gpu, layers);
@@ -47,6 +55,18 @@ Test(layer, of_a_gpu)
     layer_count("convolution_depthwise", "C=64,H=56,W=56", &contenders_gpu, 0);
     layer_count("matmul", "M=512,N=512,K=512", &contenders_gpu, 0);
     layer_count("stencil_9point", "H=64,W=64", &contenders_gpu, 0);
+}
+
+Test(layer, the_space_has_them)
+{
+    layer_accepted("convolution", "B=1,O=256,C=256,H=14,W=14", 8);
+    layer_accepted("convolution", "B=1,O=256,C=256,H=56,W=56", 6);
+    layer_accepted("convolution", "B=1,O=64,C=3,H=224,W=224", 2);
+    layer_accepted("convolution", "B=1,O=64,C=64,H=224,W=224", 2);
+    layer_accepted("convolution", "B=8,O=128,C=128,H=28,W=28", 9);
+    layer_accepted("convolution", "B=1,O=64,C=64,H=64,W=512", 2); /* two groups a row */
+    layer_accepted("convolution", "B=2,O=64,C=64,H=64,W=512", 0); /* groups have three axes */
+    layer_accepted("convolution_strided", "O=128,C=128,H=56,W=56", 9);
 }
 
 Test(layer, share_their_channels)
@@ -89,4 +109,46 @@ Test(layer, results)
     layer_check("convolution", "B=1,O=16,C=256,H=8,W=8", 8);
     layer_check("convolution", "B=2,O=16,C=128,H=14,W=6", 9);
     layer_check("convolution_strided", "O=16,C=128,H=16,W=12", 9);
+}
+
+/* ---- other windows ---- */
+
+static const char layer_pointwise[] =
+    "size O, C, H, W\n"
+    "input x: [[[float]W]H]C\n"
+    "input kernels: [[float]C]O\n"
+    "output map(fun k -> map2(fun w -> dot(w, k), transpose(map(transpose, transpose(x)))), kernels)\n";
+
+/* Kernels of 1 x 1: there are no windows. */
+Test(layer, pointwise)
+{
+    layer_check(layer_pointwise, "O=16,C=256,H=8,W=8", 9);
+}
+
+#define LAYER_OF_WINDOWS(side, border)                                                                       \
+    "size O, C, H, W\n"                                                                                      \
+    "input x: [[[float]W]H]C\n"                                                                              \
+    "input kernels: [[[[float]" side "]" side "]C]O\n"                                                       \
+    "fun flat(a) = join(join(a))\n"                                                                          \
+    "fun windows(image) = map(transpose, transpose(map(fun channel ->\n"                                     \
+    "    slide2(" side ", 1, padConstant2(" border ", " border ", 0.0, channel)), image)))\n"                \
+    "output map(fun k -> map2(fun w -> dot(flat(w), flat(k)), windows(x)), kernels)\n"
+
+/* The text has no more copies of a sum than the space allows: one side of the window is a loop. Channels are
+ * fewer than the sides are long. */
+Test(layer, large_windows)
+{
+    layer_check(LAYER_OF_WINDOWS("5", "2"), "O=16,C=16,H=8,W=8", 6);
+    layer_check(LAYER_OF_WINDOWS("7", "3"), "O=16,C=4,H=8,W=8", 3);
+    layer_check(LAYER_OF_WINDOWS("11", "5"), "O=16,C=3,H=8,W=8", 2);
+}
+
+/* With one level for each dimension of a copy it cannot be divided among work-items: nothing is staged. */
+Test(layer, copies_without_levels)
+{
+    const struct bb_options options = {.copy_levels = 1};
+    struct contenders c =
+        contenders_open_with("convolution", "B=1,O=16,C=128,H=14,W=14", &contenders_gpu, &options, layers);
+    contenders_check(&c, 5);
+    contenders_close(&c);
 }

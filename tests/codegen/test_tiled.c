@@ -1,6 +1,6 @@
-/* Products in tiles, in panels and in strips, layers of convolutions, transpositions (core/backbone/tiled.h,
- * panel.h, strips.h, layer.h, transposed.h), and columns of stencils (plain.c): which programs have them,
- * what they become, and that they compute the same. */
+/* Products in tiles, in panels and in strips, transpositions (core/backbone/tiled.h, panel.h, strips.h,
+ * transposed.h), and columns of stencils (plain.c): which programs have them, what they become, and that they
+ * compute the same. Layers of convolutions are in test_layer.c. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
