@@ -10,9 +10,10 @@
 
 #include "core/backbone/backbone.h"
 
-/* Work-items of a group along m and n; steps along k that are staged together. */
+/* Work-items of a group along m and n; steps along k that are staged together; results of a work-item that
+ * are neighbours along m. */
 struct shape {
-    int64_t m, n, k;
+    int64_t m, n, k, run;
 };
 
 /* An array that is multiplied. */

@@ -13,6 +13,9 @@
  * memory. Copies load vectors along the dimension in which their array is contiguous, or single elements if
  * its rows are not aligned; if the tile is not stored along that dimension, its rows are padded.
  *
+ * Of the largest shape there is one with four pairs of rows instead of two halves of 4, without padding:
+ * 354 us instead of 371 (2048 x 2048 x 2048, H200, experiments/results/2026-11-29-contenders.md).
+ *
  * Thirteen searches without these found nothing as fast for a product of 2048 x 2048 x 2048: too many
  * decisions have to go together. Searches that start from these find kernels that are up to 11 % faster
  * (experiments/results/2026-11-27-tiled.md). */
@@ -23,7 +26,7 @@
 #include "core/backbone/product.h"
 #include "core/base/arena.h"
 
-enum { HALVES = 2, REGISTERS = 4 };
+enum { HALVES = 2, REGISTERS = 4, PAIR = 2 };
 
 /* Levels of m and n, as all instructions have them. */
 enum { BLOCK, HALF, ITEM, REGISTER };
@@ -60,7 +63,7 @@ static bool decide_tiles(struct tiler *t)
     if (!tiler_decide_span(t, p->m, p->a.tile) || !tiler_decide_span(t, p->n, p->b.tile) ||
         !tiler_decide_span(t, p->k, s->k))
         return false;
-    tiler_sizes(t, p->m, 1, (const int64_t[]){HALVES, s->m, REGISTERS, 0});
+    tiler_sizes(t, p->m, 1, (const int64_t[]){HALVES * REGISTERS / s->run, s->m, s->run, 0});
     tiler_sizes(t, p->n, 1, (const int64_t[]){HALVES, s->n, REGISTERS, 0});
     tiler_sizes(t, p->k, 1, (const int64_t[]){s->k, 0});
     if (p->batch != BB_NONE) tiler_sizes(t, p->batch, 1, (const int64_t[]){0});
@@ -143,13 +146,15 @@ static bool decide_copy(struct tiler *t, const struct side *s)
     int64_t width = vectors ? REGISTERS : 1;
     tiler_decide(t, gpu_act_mem_space(t->space, v->region, GPU_MEM_SPACE_LOCAL));
     tiler_decide(t, gpu_act_layout_order(t->space, own.term, k.term, GPU_LAYOUT_ORDER_INSIDE));
-    int64_t pad = rows ? 0 : padding(t, v);
+    bool pairs = t->shape.run == PAIR;
+    int64_t pad = rows || pairs ? 0 : padding(t, v);
     tiler_decide(t, gpu_act_pad(t->space, v->region, pad));
     tiler_decide(t, gpu_act_stages(t->space, v->region, 2));
     int64_t items = t->shape.m * t->shape.n;
-    return tiler_walk(t, v, items,
-                      rows ? &(struct tiler_walk){own.copy, k.copy, s->tile, steps, width, false, true}
-                           : &(struct tiler_walk){k.copy, own.copy, steps, s->tile, width, pad == 0, false});
+    return tiler_walk(
+        t, v, items,
+        rows ? &(struct tiler_walk){own.copy, k.copy, s->tile, steps, width, false, true}
+             : &(struct tiler_walk){k.copy, own.copy, steps, s->tile, width, pad == 0 && !pairs, false});
 }
 
 /* ---- shapes ---- */
@@ -187,7 +192,11 @@ static bool decide_all(struct tiler *t)
 unsigned bb_tiled(const struct backbone *bb, const struct space *space, const struct bb_device *device,
                   struct arena *a, struct bb_plain out[BB_MAX_TILED])
 {
-    static const struct shape shapes[BB_MAX_TILED] = {{32, 16, 16}, {16, 16, 8}, {16, 8, 16}, {8, 8, 16}};
+    static const struct shape shapes[BB_MAX_TILED] = {{32, 16, 16, REGISTERS},
+                                                      {16, 16, 8, REGISTERS},
+                                                      {16, 8, 16, REGISTERS},
+                                                      {8, 8, 16, REGISTERS},
+                                                      {32, 16, 16, PAIR}};
     struct product p;
     unsigned n = 0;
     if (!device->gpu || !product_find(bb, &p)) return 0;
@@ -196,12 +205,11 @@ unsigned bb_tiled(const struct backbone *bb, const struct space *space, const st
         if (product_is_apart(bb, &p, &p.a) && !product_is_apart(bb, &p, &p.b)) swap(&t.shape);
         if (!fit_shape(bb, &p, &t.shape) || t.shape.m * t.shape.n > device->max_work_group) continue;
         if (!decide_all(&t)) continue;
-        out[n++] =
-            (struct bb_plain){.label = arena_printf(a,
-                                                    "groups of %" PRId64 " x %" PRId64
-                                                    " results, tiles of %" PRId64 " steps loaded ahead",
-                                                    t.p.a.tile, t.p.b.tile, t.shape.k),
-                              .decisions = t.decisions};
+        out[n++] = (struct bb_plain){
+            .label = arena_printf(
+                a, "groups of %" PRId64 " x %" PRId64 " results, tiles of %" PRId64 " steps loaded ahead%s",
+                t.p.a.tile, t.p.b.tile, t.shape.k, t.shape.run == PAIR ? ", rows in pairs" : ""),
+            .decisions = t.decisions};
     }
     return n;
 }

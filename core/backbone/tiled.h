@@ -4,7 +4,7 @@
 
 #include "core/backbone/backbone.h"
 
-enum { BB_MAX_TILED = 4 };
+enum { BB_MAX_TILED = 5 };
 
 /* The tiled implementations of a program whose only reduction runs over pairs of elements of two arrays, as
  * that of a product does, or of a batch of them; returns their number, 0 for other programs. What they refer
