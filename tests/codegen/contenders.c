@@ -8,6 +8,7 @@
 #include "coordinator/guidance.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/codegen/codegen.h"
 #include "core/lift/interpret.h"
 #include "core/pipeline/code.h"
 #include "tests/codegen/fixture.h"
@@ -108,41 +109,77 @@ void contenders_expect(const struct contenders *c, const char *whole_label, cons
     free(loops);
 }
 
-static void run(const struct contenders *c, unsigned i, double **buffers, const double *expected,
-                uint32_t output)
+struct cg_program *contenders_program(const struct contenders *c, unsigned i, const char **why)
+{
+    const struct backbone *bb = c->problem->backbone;
+    const struct cg_target target = cg_target_of(&c->problem->limits);
+    struct bb_candidate *candidate = bb_candidate_new(bb, c->arena);
+    struct space_state *leaf = contenders_leaf(c, i);
+    cr_assert(bb_decode(bb, leaf, candidate, why), "%s: %s", c->plain[i].label, *why);
+    space_state_free(leaf);
+    return cg_build(bb, candidate, &target, c->arena, why);
+}
+
+void contenders_compare(const struct contenders *c, unsigned i, double *results, const double *expected,
+                        uint32_t output)
+{
+    for (int64_t j = 0; j < c->problem->backbone->buffers[output].elements; j++) {
+        cr_assert_eq(results[j], expected[j], "%s: element %lld is %g, not %g", c->plain[i].label,
+                     (long long)j, results[j], expected[j]);
+        results[j] = -12345;
+    }
+}
+
+static bool run_text(const struct contenders *c, unsigned i, double **buffers)
 {
     char why[256];
     struct pipeline_code code;
-    const struct backbone *bb = c->problem->backbone;
     struct space_state *leaf = contenders_leaf(c, i);
     cr_assert(pipeline_lower(c->problem, leaf, &code, why, sizeof why), "%s", why);
-    for (int64_t j = 0; j < bb->buffers[output].elements; j++)
-        buffers[output][j] = -12345;
-    if (cgt_run(bb, &code.kernel, buffers))
-        for (int64_t j = 0; j < bb->buffers[output].elements; j++)
-            cr_assert_eq(buffers[output][j], expected[j], "%s: element %lld is %g, not %g", c->plain[i].label,
-                         (long long)j, buffers[output][j], expected[j]);
+    bool ran = cgt_run(c->problem->backbone, &code.kernel, buffers);
     pipeline_code_clear(&code);
     space_state_free(leaf);
+    return ran;
 }
 
-void contenders_check(const struct contenders *c, unsigned n)
+static bool run_loops(const struct contenders *c, unsigned i, double **buffers)
+{
+    const char *why = "";
+    struct cg_program *p = contenders_program(c, i, &why);
+    cr_assert(p, "%s: %s", c->plain[i].label, why);
+    struct cg_check check = cg_interpret(p, buffers);
+    cr_assert_eq(check.fault, CG_OK, "%s: %s", c->plain[i].label, check.where);
+    return true;
+}
+
+static void check(const struct contenders *c, unsigned n,
+                  bool (*run)(const struct contenders *c, unsigned i, double **buffers))
 {
     uint32_t output;
     const double *expected;
     double **buffers = contenders_buffers(c, &output, &expected);
     cr_assert_eq(c->n, n, "%u", c->n);
-    for (unsigned i = 0; i < c->n; i++)
-        run(c, c->first + i, buffers, expected, output);
+    for (unsigned i = c->first; i < c->first + c->n; i++)
+        if (run(c, i, buffers)) contenders_compare(c, i, buffers[output], expected, output);
+}
+
+void contenders_check(const struct contenders *c, unsigned n)
+{
+    check(c, n, run_text);
+}
+
+void contenders_interpret(const struct contenders *c, unsigned n)
+{
+    check(c, n, run_loops);
 }
 
 void contenders_count(contenders_finder find, const char *kernel, const char *sizes,
-                      const struct bb_device *device, unsigned n)
+                      const struct bb_device *device, const struct bb_options *options, unsigned n)
 {
     const struct kernel_case c = {kernel, sizes};
     struct kernel_fixture f;
     struct bb_plain out[BB_MAX_PLAIN];
-    kernel_open(&f, &c, device, NULL);
+    kernel_open(&f, &c, device, options);
     unsigned found = find(f.bb, f.space, device, f.arena, out);
     cr_expect_eq(found, n, "%s %s: %u", kernel, sizes, found);
     kernel_close(&f);

@@ -35,14 +35,21 @@ char *contenders_loops(const struct contenders *c, unsigned i);
 /* The loops of the first with the label in question, whose whole label is given, contain these texts in that
  * order, to NULL. */
 void contenders_expect(const struct contenders *c, const char *whole_label, const char *const *texts);
-/* There are n with the label in question, and the results of all of them are those of the program. */
+/* The loop program of plain implementation i, in the arena; NULL with a reason. */
+struct cg_program *contenders_program(const struct contenders *c, unsigned i, const char **why);
+/* The results of plain implementation i are those of the program; they are overwritten. */
+void contenders_compare(const struct contenders *c, unsigned i, double *results, const double *expected,
+                        uint32_t output);
+/* There are n with the label in question, and the results of all of them are those of the program: of their
+ * texts on a device, which takes a second or more to build each; of their loop programs. */
 void contenders_check(const struct contenders *c, unsigned n);
+void contenders_interpret(const struct contenders *c, unsigned n);
 
 /* bb_tiled(), bb_panels(), bb_layers(), bb_transposed() or bb_strips(). */
 typedef unsigned (*contenders_finder)(const struct backbone *bb, const struct space *space,
                                       const struct bb_device *device, struct arena *a, struct bb_plain *out);
-/* It gives n implementations of the kernel. */
+/* It gives n implementations of the kernel, lowered with these options; NULL: the defaults. */
 void contenders_count(contenders_finder find, const char *kernel, const char *sizes,
-                      const struct bb_device *device, unsigned n);
+                      const struct bb_device *device, const struct bb_options *options, unsigned n);
 
 #endif

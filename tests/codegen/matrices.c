@@ -36,25 +36,13 @@ struct contenders matrix_open(const char *kernel, const char *sizes, const struc
 
 struct cg_program *matrix_build(struct contenders *c, unsigned i, const char **why)
 {
-    const struct cg_target target = cg_target_of(&matrix_device);
-    const struct backbone *bb = c->problem->backbone;
-    struct bb_candidate *candidate = bb_candidate_new(bb, c->arena);
-    struct space_state *leaf = contenders_leaf(c, c->first + i);
-    cr_assert(bb_decode(bb, leaf, candidate, why), "%s: %s", c->plain[c->first + i].label, *why);
-    space_state_free(leaf);
-    return cg_build(bb, candidate, &target, c->arena, why);
+    return contenders_program(c, c->first + i, why);
 }
 
 void matrix_count(const char *kernel, const char *sizes, const struct bb_options *options,
                   const struct bb_device *device, unsigned n)
 {
-    const struct kernel_case c = {kernel, sizes};
-    struct kernel_fixture f;
-    struct bb_plain out[BB_MAX_MATRIX];
-    kernel_open(&f, &c, device, options);
-    unsigned found = bb_matrix(f.bb, f.space, device, f.arena, out);
-    cr_expect_eq(found, n, "%s %s: %u", kernel, sizes, found);
-    kernel_close(&f);
+    contenders_count(bb_matrix, kernel, sizes, device, options, n);
 }
 
 /* ---- what the loop program computes ---- */
@@ -67,11 +55,7 @@ static void matrix_run(struct contenders *c, unsigned shape, double **buffers, u
     cr_assert(p, "%s: %s", label, why);
     struct cg_check check = cg_interpret(p, buffers);
     cr_assert_eq(check.fault, CG_OK, "%s: %s", label, check.where);
-    for (int64_t j = 0; j < c->problem->backbone->buffers[output].elements; j++) {
-        cr_assert_eq(buffers[output][j], expected[j], "%s: element %lld is %g, not %g", label, (long long)j,
-                     buffers[output][j], expected[j]);
-        buffers[output][j] = -1;
-    }
+    contenders_compare(c, c->first + shape, buffers[output], expected, output);
 }
 
 void matrix_interpret(const char *kernel, const char *sizes, const struct bb_options *options)

@@ -34,23 +34,23 @@ static void tiled_expect(const char *kernel, const char *sizes, const char *labe
 
 static void tiled_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
 {
-    contenders_count(bb_tiled, kernel, sizes, device, n);
+    contenders_count(bb_tiled, kernel, sizes, device, NULL, n);
 }
 
 static void panel_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
 {
-    contenders_count(bb_panels, kernel, sizes, device, n);
+    contenders_count(bb_panels, kernel, sizes, device, NULL, n);
 }
 
 static void transposed_count(const char *kernel, const char *sizes, const struct bb_device *device,
                              unsigned n)
 {
-    contenders_count(bb_transposed, kernel, sizes, device, n);
+    contenders_count(bb_transposed, kernel, sizes, device, NULL, n);
 }
 
 static void strips_count(const char *kernel, const char *sizes, const struct bb_device *device, unsigned n)
 {
-    contenders_count(bb_strips, kernel, sizes, device, n);
+    contenders_count(bb_strips, kernel, sizes, device, NULL, n);
 }
 
 /* The label of the third shape, 128 x 64 results. */
@@ -194,6 +194,13 @@ Test(tiled, panels_stage_their_rows_once)
     contenders_close(&c);
 }
 
+static void panel_interpret(const char *kernel, const char *sizes, unsigned n)
+{
+    struct contenders c = tiled_open(kernel, sizes, panels);
+    contenders_interpret(&c, n);
+    contenders_close(&c);
+}
+
 /* Fewer columns and steps where an extent is no multiple. */
 Test(tiled, panels_fit_their_product)
 {
@@ -209,11 +216,12 @@ Test(tiled, panels_fit_their_product)
 
 Test(tiled, panels)
 {
-    tiled_check("matmul", "M=24,N=64,K=64", panels, 3);
-    tiled_check("matmul", "M=16,N=64,K=192", panels, 4);  /* three vectors for each work-item */
-    tiled_check("matmul", "M=16,N=192,K=192", panels, 5); /* three groups a row */
-    tiled_check("matmul_strided", "M=24,N=64,K=64", panels, 3);
-    tiled_check("batched_matmul", "P=2,M=24,N=64,K=64", panels, 3);
+    panel_interpret("matmul", "M=24,N=64,K=64", 3);
+    panel_interpret("matmul", "M=16,N=64,K=192", 4);  /* three vectors for each work-item */
+    panel_interpret("matmul", "M=16,N=192,K=192", 5); /* three groups a row */
+    panel_interpret("matmul_strided", "M=24,N=64,K=64", 3);
+    panel_interpret("batched_matmul", "P=2,M=24,N=64,K=64", 3);
+    tiled_check("matmul_strided", "M=24,N=64,K=64", "whole rows staged, sums shared by 8", 1);
 }
 
 /* ---- transpositions ---- */
