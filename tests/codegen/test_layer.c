@@ -159,8 +159,5 @@ Test(layer, large_windows)
 Test(layer, copies_without_levels)
 {
     const struct bb_options options = {.copy_levels = 1};
-    struct contenders c =
-        contenders_open_with("convolution", "B=1,O=16,C=128,H=8,W=4", &contenders_gpu, &options, layers);
-    contenders_check(&c, 5);
-    contenders_close(&c);
+    contenders_count(bb_layers, "convolution", "B=1,O=16,C=128,H=8,W=4", &contenders_gpu, &options, 5);
 }
