@@ -135,8 +135,9 @@ static unsigned channel_step(const struct layer *l)
     return l->shape.parts > 1 ? 2 : 1;
 }
 
-/* Rows of a work-item: of the divisors of at least three quarters of what is wanted the one with which a
- * group has most of them, such as 7 instead of 8 of 56, 4 in a group; if there is none, the largest below. */
+/* Rows of a work-item: a divisor between three quarters of what is wanted and all of it, with which a group
+ * has the most work-items in a column, such as 7 of 56 with 4 work-items instead of 8 with one; if there is
+ * none, the largest divisor below. */
 static void fit_rows(struct layer *l, int64_t most)
 {
     int64_t extent = l->t.bb->logicals[l->h].extent, wanted = l->shape.rows;

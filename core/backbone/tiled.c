@@ -13,8 +13,9 @@
  * memory. Copies load vectors along the dimension in which their array is contiguous, or single elements if
  * its rows are not aligned; if the tile is not stored along that dimension, its rows are padded.
  *
- * Of the largest shape there is one with four pairs of rows instead of two halves of 4, without padding:
- * 354 us instead of 371 (2048 x 2048 x 2048, H200, experiments/results/2026-11-29-contenders.md).
+ * Of the largest shape there is another one with four pairs of rows instead of two halves of 4, without
+ * padding, as the fastest of a recorded pool has it: with other orders of unrolled statements 354 us there,
+ * the one in halves 371 (2048 x 2048 x 2048, H200, experiments/results/2026-11-29-contenders.md).
  *
  * Thirteen searches without these found nothing as fast for a product of 2048 x 2048 x 2048: too many
  * decisions have to go together. Searches that start from these find kernels that are up to 11 % faster

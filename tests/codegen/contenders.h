@@ -45,7 +45,7 @@ void contenders_compare(const struct contenders *c, unsigned i, double *results,
 void contenders_check(const struct contenders *c, unsigned n);
 void contenders_interpret(const struct contenders *c, unsigned n);
 
-/* bb_tiled(), bb_panels(), bb_layers(), bb_transposed() or bb_strips(). */
+/* bb_tiled(), bb_panels(), bb_layers(), bb_matrix(), bb_transposed() or bb_strips(). */
 typedef unsigned (*contenders_finder)(const struct backbone *bb, const struct space *space,
                                       const struct bb_device *device, struct arena *a, struct bb_plain *out);
 /* It gives n implementations of the kernel, lowered with these options; NULL: the defaults. */

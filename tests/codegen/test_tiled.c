@@ -221,6 +221,8 @@ Test(tiled, panels)
     panel_interpret("matmul", "M=16,N=192,K=192", 5); /* three groups a row */
     panel_interpret("matmul_strided", "M=24,N=64,K=64", 3);
     panel_interpret("batched_matmul", "P=2,M=24,N=64,K=64", 3);
+    tiled_check("matmul", "M=24,N=64,K=64", "whole rows staged, sums shared by 4", 1);
+    tiled_check("matmul", "M=16,N=64,K=192", "whole rows staged, sums shared by 8", 1);
     tiled_check("matmul_strided", "M=24,N=64,K=64", "whole rows staged, sums shared by 8", 1);
 }
 
