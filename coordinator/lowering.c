@@ -30,7 +30,7 @@ static void lower(const struct problem *p, const struct space_state *leaf, struc
     out->ok = pipeline_lower(p, leaf, &c, out->why, sizeof out->why);
     if (!out->ok) return;
     out->hash = c.hash;
-    out->bytes = strlen(c.kernel.source);
+    out->bytes = c.kernel.unrolled;
     out->item_steps = c.item_steps;
     out->items = c.items;
     pipeline_code_clear(&c);

@@ -18,7 +18,7 @@ struct space_state;
 struct lowered {
     bool ok;           /* else: why */
     uint64_t hash;     /* of the OpenCL text */
-    size_t bytes;      /* its length */
+    size_t bytes;      /* its length, loops that the compiler unrolls written out */
     double item_steps; /* as in pipeline_code */
     double items;
     char why[512];

@@ -3,7 +3,7 @@
  * candidates (lowering.h). It is not measured if
  *
  *     duplicate    an earlier candidate has the same text
- *     oversized    the text is longer than --text-limit
+ *     oversized    the text, its unrolled loops written out, is longer than --text-limit
  *     cut          no launch can be faster than its floor, which is above the limit of a launch
  *
  * Agents replay the actions from the root without pins, so that those of a pinned search are completed with
@@ -63,7 +63,8 @@ static const char *verdict_of(struct tune *t, const struct lowered *c, double be
     size_t most = tune_most_text(t);
     if (!note_kernel(t, c->hash)) return "duplicate";
     if (c->bytes > most) {
-        snprintf(why, n, "kernel text of %zu bytes exceeds --text-limit (%zu bytes)", c->bytes, most);
+        snprintf(why, n, "kernel text of %zu unrolled bytes exceeds --text-limit (%zu bytes)", c->bytes,
+                 most);
         return "oversized";
     }
     if (t->options.no_bound || floor_ns <= limit_ns(best_ns)) return NULL;

@@ -51,7 +51,8 @@
     X(ORDER, "order", "CHOICE,CHOICE", "decide these choices first: names or patterns such as 'size(m.*)'")  \
     X(NO_PRIOR, "no-prior", NULL, "disable the prior: all values are equally likely at the start")           \
     X(TEXT_LIMIT, "text-limit", "KIB",                                                                       \
-      "skip implementations whose OpenCL text is longer than this many KiB (default 64; 128 on a GPU)")      \
+      "skip implementations whose OpenCL text, its #pragma unroll loops written out, is longer than this "   \
+      "many KiB (default 64; 128 on a GPU)")                                                                 \
     X(ALLOW_NONFINITE, "allow-nonfinite", NULL,                                                              \
       "accept programs with outputs that are infinite or NaN; these outputs are not verified")               \
     X(METHOD, "method", "knuth|chen|exact", "estimator (default knuth)")                                     \

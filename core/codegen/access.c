@@ -49,7 +49,7 @@ static enum scalar_type memory_type(const struct cg_emitter *e, const struct cg_
     return x->buffer != BB_NONE ? bb->buffers[x->buffer].type : bb->regions[x->region].type;
 }
 
-static const char *index_text(struct cg_emitter *e, const struct index_expr *x)
+const char *cg_index_text(struct cg_emitter *e, const struct index_expr *x)
 {
     struct strbuf b = {0};
     index_print(x, index_fits_int(x) ? e->names->node : e->names->wide, &b);
@@ -58,16 +58,16 @@ static const char *index_text(struct cg_emitter *e, const struct index_expr *x)
 
 const char *cg_guard_text(struct cg_emitter *e, const struct cg_guard *g)
 {
-    return CG_TEXT(e, "$1 < $2", index_text(e, cg_here(e, g->of)), cg_number(e, g->below));
+    return CG_TEXT(e, "$1 < $2", cg_index_text(e, cg_here(e, g->of)), cg_number(e, g->below));
 }
 
 const char *cg_element_text(struct cg_emitter *e, const struct cg_access *x, const struct index_expr *offset)
 {
-    struct strbuf b = {0};
-    if (x->buffer != BB_NONE && e->p->bb->buffers[x->buffer].by_value) return e->names->buffer[x->buffer];
-    strbuf_add(&b, x->buffer != BB_NONE ? e->names->buffer[x->buffer] : e->names->region[x->region]);
-    strbuf_printf(&b, "[%s]", index_text(e, offset));
-    return cg_keep(e, &b);
+    const char *array = x->buffer != BB_NONE ? e->names->buffer[x->buffer] : e->names->region[x->region];
+    if (x->buffer != BB_NONE && e->p->bb->buffers[x->buffer].by_value) return array;
+    const char *pointer = cg_pointer_text(e, x, array, offset);
+    return CG_TEXT(e, "$1[$2]", pointer ? pointer : array,
+                   pointer ? cg_number(e, offset->constant) : cg_index_text(e, offset));
 }
 
 /* Whether the vector at this offset is read or written through a pointer. */

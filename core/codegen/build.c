@@ -5,11 +5,13 @@
  *     axes.c        store.i.0 is block axis 0 of 4 groups, store.i.1 thread axis 0 of 16 work-items
  *     split.c       none: it has no reduction
  *     memory.c      x.load reads x[16 * i0 + i1]
- *     values.c      x.load is one register, declared where it is made
+ *     values.c      x.load is one register
  *     stages.c      none: it stages nothing
  *     barrier.c     none: no value goes from one work-item to another
  *     remainder.c   none: 64 elements are 4 x 16. Of 61 it guards the loads and the store
  *     words.c, matrix.c, exchange.c   none: no half numbers
+ *     roll.c        none: nothing is unrolled
+ *     values.c      x.load is declared where it is made
  *     workaround.c  none: only for loops with barriers
  *
  * And what is asked of a program without its text: the tree as lines, its cost. */
@@ -39,9 +41,10 @@ struct cg_program *cg_build(const struct backbone *bb, const struct bb_candidate
                             const struct cg_target *target, struct arena *a, const char **why)
 {
     static const char *(*const passes[])(struct cg_program *) = {
-        cg_build_tree,     cg_map_axes,       cg_split_reductions, cg_place_memory, cg_place_values,
-        cg_stage_copies,   cg_place_barriers, cg_guard_remainders, cg_find_words,   cg_find_matrices,
-        cg_find_exchanges, check_length,      cg_work_around};
+        cg_build_tree,   cg_map_axes,      cg_split_reductions, cg_place_memory,
+        cg_place_values, cg_stage_copies,  cg_place_barriers,   cg_guard_remainders,
+        cg_find_words,   cg_find_matrices, cg_find_exchanges,   check_length,
+        cg_roll,         cg_find_scopes,   cg_work_around};
     struct cg_program *p = ARENA_NEW(a, struct cg_program);
     p->bb = bb;
     p->c = c;

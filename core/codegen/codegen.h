@@ -38,6 +38,7 @@ struct cg_arg {
 
 struct cg_kernel {
     char *source;               /* in the dialect of the target; malloc'd */
+    size_t unrolled;            /* about the bytes of the text without loops that the compiler unrolls */
     char *name;                 /* kernel function; malloc'd */
     char *options;              /* of the compiler: the text is a user's; malloc'd. NULL: it was generated */
     size_t global[3], local[3]; /* NDRange; local[0] == 0: left to the device */

@@ -16,8 +16,6 @@
  * others. The words are the dialect's (target.h). The same program gives the same text, byte for byte. */
 #include "core/codegen/emit.h"
 
-#include <stdlib.h>
-
 #include "core/base/arena.h"
 
 void cg_line(struct cg_emitter *e, const char *text)
@@ -30,6 +28,7 @@ static void close_brace(struct cg_emitter *e)
 {
     e->indent--;
     cg_line(e, "}");
+    cg_drop_pointers(e);
 }
 
 /* ---- the tree ---- */
@@ -125,13 +124,25 @@ static void emit_loop(struct cg_emitter *e, struct cg_node *n)
     if (peels) emit_last(e, n);
 }
 
+static void emit_rolled(struct cg_emitter *e, struct cg_node *n)
+{
+    size_t begin = e->out->length, before = e->left_out;
+    e->left_out = 0;
+    cg_line(e, e->dialect->unroll);
+    emit_loop(e, n);
+    size_t once = e->out->length - begin + e->left_out;
+    e->left_out += before + (size_t)(n->size - 1) * once;
+}
+
 static void emit_unrolled(struct cg_emitter *e, struct cg_node *n)
 {
+    e->copies++;
     for (int64_t i = 0; i < n->size; i++) {
         cg_fix(e, n, i);
         emit_children(e, n);
     }
     cg_unfix(e, n);
+    e->copies--;
 }
 
 static void emit_vector(struct cg_emitter *e, struct cg_node *n)
@@ -241,6 +252,8 @@ static void emit_dim(struct cg_emitter *e, struct cg_node *n)
             cg_emit_matrix(e, n->matrix);
         else if (n->exchange)
             cg_emit_exchange(e, n);
+        else if (n->rolled)
+            emit_rolled(e, n);
         else
             emit_unrolled(e, n);
         break;
@@ -280,11 +293,6 @@ static void emit_node(struct cg_emitter *e, struct cg_node *n)
 
 /* ---- the frame ---- */
 
-static bool is_temporary(const struct cg_region *r)
-{
-    return r->used && r->space == BB_MEM_GLOBAL;
-}
-
 static const char *format_of(const struct cg_dialect *d, const struct bb_buffer *b)
 {
     if (b->by_value) return d->value;
@@ -306,7 +314,7 @@ static void emit_arguments(struct cg_emitter *e)
         emit_argument(e, format_of(e->dialect, b), b->type, e->names->buffer[i]);
     }
     for (unsigned i = 0; i < bb->n_regions; i++) {
-        if (!is_temporary(&e->p->regions[i])) continue;
+        if (!cg_is_temporary(&e->p->regions[i])) continue;
         strbuf_add(e->out, separator);
         emit_argument(e, e->dialect->temporary, bb->regions[i].type, e->names->region[i]);
     }
@@ -398,7 +406,7 @@ static void emit_regions(struct cg_emitter *e)
 {
     for (unsigned i = 0; i < e->p->bb->n_regions; i++) {
         if (!e->p->regions[i].used) continue;
-        if (is_temporary(&e->p->regions[i]))
+        if (cg_is_temporary(&e->p->regions[i]))
             emit_own_part(e, i);
         else if (cg_is_private(e->p, i))
             emit_private_array(e, i);
@@ -409,65 +417,12 @@ static void emit_regions(struct cg_emitter *e)
     if (cg_group_split(e->p)) cg_line(e, CG_TEXT(e, e->dialect->flag, "thresh_last"));
 }
 
-static void add_temporary(struct cg_kernel *k, size_t bytes, bool zero)
-{
-    k->args[k->n_args++] = (struct cg_arg){.buffer = BB_NONE, .zero = zero, .bytes = bytes};
-}
-
-/* What groups that have parts of a reduction share. */
-static void describe_group_arguments(const struct cg_program *p, struct cg_kernel *out)
-{
-    const struct cg_split *s = cg_group_split(p);
-    if (!s) return;
-    for (int t = 0; t < SCALAR_TYPE_COUNT; t++) {
-        int64_t n = cg_group_elements(p, s, (enum scalar_type)t);
-        if (n) add_temporary(out, (size_t)n * scalar_type_bytes((enum scalar_type)t), false);
-    }
-    add_temporary(out, (size_t)cg_group_slots(p, s) * sizeof(uint32_t), true);
-}
-
-static void describe_launch(const struct cg_program *p, struct cg_kernel *out)
-{
-    for (unsigned g = 0; g < CG_AXES; g++) {
-        out->global[g] = (size_t)(p->groups[g] * p->local_size[g]);
-        out->local[g] = p->global_ids ? 0 : (size_t)p->local_size[g];
-    }
-    out->barriers = p->n_barriers;
-    for (uint32_t i = 0; i < p->bb->n_insts; i++)
-        if (p->splits[i]) out->barriers += cg_combine_barriers(p, p->splits[i]);
-    for (int t = 0; t < SCALAR_TYPE_COUNT; t++)
-        out->local_bytes +=
-            (size_t)cg_part_elements(p, (enum scalar_type)t) * scalar_type_bytes((enum scalar_type)t);
-    if (cg_group_split(p)) out->local_bytes += sizeof(uint32_t);
-    for (unsigned i = 0; i < p->bb->n_regions; i++) {
-        const struct cg_region *r = &p->regions[i];
-        if (r->used && r->space == BB_MEM_LOCAL)
-            out->local_bytes += (size_t)r->elements * scalar_type_bytes(p->bb->regions[i].type);
-    }
-}
-
-static void describe_arguments(const struct cg_program *p, struct cg_kernel *out)
-{
-    const struct backbone *bb = p->bb;
-    size_t groups = (size_t)(p->groups[0] * p->groups[1] * p->groups[2]);
-    out->args = base_calloc(bb->n_buffers + bb->n_regions + SCALAR_TYPE_COUNT + 1, sizeof *out->args);
-    for (unsigned i = 0; i < bb->n_buffers; i++)
-        out->args[out->n_args++] = (struct cg_arg){.buffer = i,
-                                                   .by_value = bb->buffers[i].by_value,
-                                                   .bytes = (size_t)bb->buffers[i].elements *
-                                                            scalar_type_bytes(bb->buffers[i].type)};
-    for (unsigned i = 0; i < bb->n_regions; i++) {
-        size_t bytes = (size_t)p->regions[i].elements * scalar_type_bytes(bb->regions[i].type);
-        if (is_temporary(&p->regions[i])) add_temporary(out, groups * bytes, false);
-    }
-    describe_group_arguments(p, out);
-}
-
 void cg_emit(const struct cg_program *p, struct cg_kernel *out)
 {
     struct strbuf text = {0};
     struct arena *scratch = arena_new();
     struct cg_emitter e = {.p = p, .dialect = p->target.dialect, .scratch = scratch, .out = &text};
+    e.points = cg_needs_pointers(p);
     e.names = cg_make_names(p, scratch);
     e.fixed = ARENA_ARRAY(scratch, const struct index_expr *, cg_variables(p));
     e.digit = ARENA_ARRAY(scratch, int64_t, p->n_nodes);
@@ -478,17 +433,8 @@ void cg_emit(const struct cg_program *p, struct cg_kernel *out)
     emit_children(&e, p->root);
     strbuf_add(&text, "}\n");
     arena_free(scratch);
-    *out = (struct cg_kernel){.name = base_strdup(CG_KERNEL_NAME)};
+    *out = (struct cg_kernel){.name = base_strdup(CG_KERNEL_NAME), .unrolled = text.length + e.left_out};
     out->source = strbuf_take(&text);
-    describe_launch(p, out);
-    describe_arguments(p, out);
-}
-
-void cg_kernel_free(struct cg_kernel *k)
-{
-    free(k->source);
-    free(k->name);
-    free(k->options);
-    free(k->args);
-    *k = (struct cg_kernel){0};
+    cg_describe_launch(p, out);
+    cg_describe_arguments(p, out);
 }

@@ -20,6 +20,12 @@ struct cg_emitter {
     struct arena *scratch;
     struct strbuf *out;
     int indent;
+    size_t left_out; /* bytes of text: of copies that rolled dimensions do not write */
+    unsigned copies; /* UNROLL dimensions around this point that are written out; 0: the text is there once */
+    bool points;     /* the text has pointers */
+    struct cg_pointer *pointers; /* that are declared here, the last first (pointer.c) */
+    unsigned n_pointers;         /* declared so far */
+    struct strbuf *declarations; /* of them, before the statement; NULL: not in one, or the text has none */
     const struct index_expr *
         *fixed;           /* [cg_variables()] constant where a node is unrolled at this point, else NULL */
     int64_t *digit;       /* [n_nodes] the same as numbers */
@@ -65,6 +71,14 @@ const char **cg_expression_texts(struct cg_emitter *e, uint32_t inst, bool vecto
 const char *cg_operation_text(struct cg_emitter *e, const struct bb_node *n, const char **operands,
                               bool vector);
 
+/* ---- launch.c ---- */
+
+/* Whether a region is an argument: an array in global memory. */
+bool cg_is_temporary(const struct cg_region *r);
+/* Sets the sizes of the launch, its local memory and its barriers; its arguments. */
+void cg_describe_launch(const struct cg_program *p, struct cg_kernel *out);
+void cg_describe_arguments(const struct cg_program *p, struct cg_kernel *out);
+
 /* ---- combine.c ---- */
 
 /* Combines the parts of a split reduction. */
@@ -91,10 +105,21 @@ void cg_emit_group_arguments(struct cg_emitter *e, const char *separator);
 int64_t cg_group_scalars(const struct cg_program *p, const struct cg_split *s, enum scalar_type type);
 int64_t cg_group_elements(const struct cg_program *p, const struct cg_split *s, enum scalar_type type);
 
+/* ---- pointer.c ---- */
+
+/* Whether the text of a program has pointers. */
+bool cg_needs_pointers(const struct cg_program *p);
+/* The pointer to the element of an array that an offset without its constant gives; NULL: there is none. */
+const char *cg_pointer_text(struct cg_emitter *e, const struct cg_access *x, const char *array,
+                            const struct index_expr *offset);
+/* Behind the brace that closes a scope. */
+void cg_drop_pointers(struct cg_emitter *e);
+
 /* ---- access.c ---- */
 
 /* "A[16 * k0 + m3]"; "alpha" of a scalar that is passed by value. */
 const char *cg_element_text(struct cg_emitter *e, const struct cg_access *x, const struct index_expr *offset);
+const char *cg_index_text(struct cg_emitter *e, const struct index_expr *x);
 /* An index at this point of the unrolled code. */
 const struct index_expr *cg_here(struct cg_emitter *e, const struct index_expr *x);
 /* `yes` where the guards hold at this point of the unrolled code, `no` elsewhere. */

@@ -6,6 +6,8 @@
  *     float        float_v2    a word of the dialect, or a name that is taken, gets a suffix
  *     get_x        v_get_x     a name that begins like one of the dialect's gets a prefix
  *
+ *     x_at0        x_at0_v2    so does one that a pointer to x has
+ *
  *     red(2 parts)  red_a, red_b
  *
  * Registers of a value append numbers to its name, acc_0_1. No name of a value ends in _ and digits, so that
@@ -92,13 +94,22 @@ static void spell(const char *name, char *out, size_t room)
     out[n] = 0;
 }
 
+/* x_at0, as pointer.c calls pointers. */
+static bool is_pointer(const char *s)
+{
+    size_t n = strlen(s), digits = n, suffix = strlen(CG_POINTER);
+    while (digits > 0 && isdigit((unsigned char)s[digits - 1]))
+        digits--;
+    return digits < n && digits >= suffix && begins_with(s + digits - suffix, CG_POINTER);
+}
+
 static const char *unique(struct table *t, const char *name)
 {
     char base[96], text[112];
     spell(name, base, sizeof base - 1);
     const char *prefix = is_like_word(t->dialect, base) ? "v_" : "";
     snprintf(text, sizeof text, "%s%s", prefix, base);
-    for (unsigned i = 2; is_word(t->dialect, text) || taken(t, text); i++)
+    for (unsigned i = 2; is_word(t->dialect, text) || is_pointer(text) || taken(t, text); i++)
         snprintf(text, sizeof text, "%s%s_v%u", prefix, base, i);
     return t->names[t->n++] = arena_strdup(t->arena, text);
 }

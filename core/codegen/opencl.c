@@ -234,6 +234,7 @@ const struct cg_dialect cg_opencl = {
     .int_functions = {[SCALAR_DIV] = quotient, [SCALAR_MOD] = modulo},
     .infinity = "INFINITY",
     .nan = "NAN",
+    .unroll = "#pragma unroll",
     .index = "int",
     .wide_index = "long",
     .id = "uint",

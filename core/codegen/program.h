@@ -22,7 +22,8 @@
 enum { CG_MAX_STATEMENTS = 16384, CG_ALIGNMENT = 128 /* bytes, of regions */ };
 
 #define CG_KERNEL_NAME "thresh_kernel"
-#define CG_NEXT "next_" /* begins the names of a step's results before they are assigned */
+#define CG_NEXT "next_"  /* begins the names of a step's results before they are assigned */
+#define CG_POINTER "_at" /* ends the names of pointers, before a number (pointer.c) */
 
 enum cg_node_type { CG_ROOT, CG_DIM, CG_INST, CG_BARRIER, CG_COMBINE, CG_AHEAD };
 
@@ -72,6 +73,7 @@ struct cg_node {
     unsigned n_guards;   /* DIM: what is inside runs only if all hold; INST: a store or a step is executed, a
                             load   reads memory, otherwise its register gets 0 */
     struct cg_guard *guards;
+    bool rolled; /* DIM: UNROLL, and its text is a loop that the compiler unrolls (roll.c) */
     const struct cg_matrix *matrix; /* DIM: bundles do what its copies do; NULL: they do not */
     const struct cg_node
         *exchange; /* DIM: a store in it is in vectors that these lanes exchange (exchange.c) */
@@ -115,6 +117,7 @@ struct cg_value {
     int64_t registers;      /* product of the sizes */
     struct cg_node *vector; /* the VECTOR axis; NULL: scalars, also if an axis is VECTOR */
     struct cg_node *scope;  /* the node whose braces hold all uses */
+    struct cg_node *around; /* the scope is this node or around it: copies that run ahead; NULL: any */
     bool direct;            /* an address in global memory, for a copy in the background */
     bool words;             /* a vector of 16 bytes is words (words.c) */
     bool declared_inline;   /* declared where it is made */
@@ -177,13 +180,15 @@ const char *cg_split_reductions(struct cg_program *p); /* split.c: where parts o
 const char *cg_place_memory(struct cg_program *p);     /* memory.c: regions and accesses */
 /* Whether an instruction reads a region: it is the LOAD or TAKE of a staged value. */
 bool cg_reads_region(const struct cg_program *p, uint32_t inst);
-const char *cg_place_values(struct cg_program *p);     /* values.c: registers, crossings, scopes */
+const char *cg_place_values(struct cg_program *p);     /* values.c: registers, crossings */
 const char *cg_stage_copies(struct cg_program *p);     /* stages.c: copies that run ahead of their loop */
 const char *cg_place_barriers(struct cg_program *p);   /* barrier.c */
 const char *cg_guard_remainders(struct cg_program *p); /* remainder.c: guards of what was rounded up */
 const char *cg_find_words(struct cg_program *p);       /* words.c: vectors of 16 bytes that are copied */
 const char *cg_find_matrices(struct cg_program *p);    /* matrix.c: steps that bundles of work-items take */
 const char *cg_find_exchanges(struct cg_program *p);   /* exchange.c: results that bundles store in vectors */
+const char *cg_roll(struct cg_program *p);             /* roll.c: loops that the compiler unrolls */
+const char *cg_find_scopes(struct cg_program *p);      /* values.c: where registers are declared */
 const char *cg_work_around(struct cg_program *p);      /* workaround.c: barriers for faulty drivers */
 
 /* Variables of indices: node ids, then data. */

@@ -132,15 +132,6 @@ static void take_turns(struct cg_program *p, const struct bb_value *v, const str
     r->elements *= tiles;
 }
 
-/* Its registers are written before the loop, too: they are declared around it. */
-static void widen_scope(struct cg_program *p, uint32_t copy, struct cg_node *around)
-{
-    while (around->type == CG_DIM && around->kind != BB_LOOP)
-        around = around->parent;
-    p->values[copy].scope = around;
-    p->values[copy].declared_inline = false;
-}
-
 static const char *run_ahead(struct cg_program *p, const struct bb_value *v)
 {
     struct cg_node *load = own_nest(p, v->copy_load), *store = own_nest(p, v->copy_store),
@@ -165,7 +156,7 @@ static const char *run_ahead(struct cg_program *p, const struct bb_value *v)
     advance(p, v->copy_load, first);
     advance(p, v->copy_store, first);
     take_turns(p, v, first);
-    widen_scope(p, v->copy_load, loop->parent);
+    p->values[v->copy_load].around = loop->parent; /* its registers are written before the loop, too */
     return NULL;
 }
 

@@ -91,7 +91,7 @@ static const char *register_text(struct cg_emitter *e, const struct cg_value *v,
     for (unsigned a = 0; a < v->n_axes; a++) {
         if (v->axes[a] == v->vector)
             lane = digits[a];
-        else
+        else if (!v->axes[a]->rolled)
             strbuf_printf(&b, "_%lld", (long long)digits[a]);
     }
     const char *text = cg_keep(e, &b);
@@ -156,8 +156,8 @@ static void declare(struct cg_emitter *e, const struct cg_value *v, unsigned par
                     int64_t *digits, bool *first)
 {
     if (axis < v->n_axes) {
-        bool vector = v->axes[axis] == v->vector;
-        for (digits[axis] = 0; digits[axis] < (vector ? 1 : v->axes[axis]->size); digits[axis]++)
+        bool once = v->axes[axis] == v->vector || v->axes[axis]->rolled;
+        for (digits[axis] = 0; digits[axis] < (once ? 1 : v->axes[axis]->size); digits[axis]++)
             declare(e, v, part, axis + 1, digits, first);
         return;
     }
@@ -451,15 +451,33 @@ static void emit_assignment(struct cg_emitter *e, const struct cg_node *n, bool 
             assign_part(e, n, target, part, vector);
 }
 
+static void emit(struct cg_emitter *e, const struct cg_node *n, bool store, bool vector)
+{
+    strbuf_indent(e->out, e->indent);
+    if (store)
+        cg_emit_memory_write(e, n, vector);
+    else
+        emit_assignment(e, n, vector);
+}
+
+/* The statement is written behind the pointers that it needs. */
+static void emit_with_pointers(struct cg_emitter *e, const struct cg_node *n, bool store, bool vector)
+{
+    struct strbuf statement = {0}, *out = e->out;
+    e->declarations = out;
+    e->out = &statement;
+    emit(e, n, store, vector);
+    e->declarations = NULL;
+    e->out = out;
+    strbuf_addn(out, statement.text, statement.length);
+    strbuf_free(&statement);
+}
+
 void cg_emit_statement(struct cg_emitter *e, const struct cg_node *n)
 {
     enum bb_inst_kind kind = e->p->bb->insts[n->statement].kind;
     bool vector = e->lane && cg_owns(e->p, n->statement, e->lane);
     bool store = kind == BB_STORE || kind == BB_COPY_STORE;
     if (store && cg_is_left_out(e, n, vector)) return;
-    strbuf_indent(e->out, e->indent);
-    if (store)
-        cg_emit_memory_write(e, n, vector);
-    else
-        emit_assignment(e, n, vector);
+    (e->points ? emit_with_pointers : emit)(e, n, store, vector);
 }

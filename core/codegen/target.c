@@ -91,7 +91,7 @@ struct cg_target cg_target_of(const struct bb_device *device)
 {
     CHECK(device->dialect < CG_DIALECTS);
     return (struct cg_target){dialects[device->dialect], device->workarounds_off, device->max_work_group,
-                              device->half_bits};
+                              device->half_bits, device->gpu};
 }
 
 bool cg_needs(const struct cg_target *t, enum cg_workaround w)

@@ -55,6 +55,7 @@ struct cg_dialect {
     /* Functions before a kernel that uses an operation on int: its type $1, width $2 as above. */
     const char *int_functions[SCALAR_OP_COUNT];
     const char *infinity, *nan;
+    const char *unroll;             /* line before a loop that the compiler unrolls, whole */
     const char *index, *wide_index; /* signed types of 32 and 64 bits, of loop variables and indices */
     const char *id, *wide_id;       /* unsigned ones, in which work-item ids are divided */
 
@@ -170,6 +171,7 @@ struct cg_target {
     int64_t
         part_elements; /* of an array for parts of reductions at least, if the group has fewer work-items */
     bool half_bits;    /* half numbers are their bits */
+    bool brief;        /* its compiler is slow, and is given short texts (roll.c, pointer.c) */
 };
 
 struct cg_target cg_target_of(const struct bb_device *device);

@@ -176,12 +176,28 @@ static bool is_spread(const struct cg_value *v)
     return lanes && !v->vector;
 }
 
+const char *cg_place_values(struct cg_program *p)
+{
+    uint32_t n = p->bb->n_insts;
+    p->values = ARENA_ARRAY(p->arena, struct cg_value, n + 1);
+    p->operands = ARENA_ARRAY(p->arena, struct cg_operand *, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (p->inst_node[i] && makes_value(p->bb->insts[i].kind)) make_value(p, i);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *why = p->inst_node[i] ? read_operands(p, i) : NULL;
+        if (why) return why;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (p->inst_node[i] && p->bb->insts[i].kind == BB_STEP) hold_in_scalars(p, i);
+    return NULL;
+}
+
 /* ---- scopes ---- */
 
 static bool has_braces(const struct cg_node *n)
 {
     return n->type == CG_ROOT ||
-           (n->type == CG_DIM && (n->kind == BB_LOOP || (n->kind == BB_THREAD && !n->fused)));
+           (n->type == CG_DIM && (n->kind == BB_LOOP || n->rolled || (n->kind == BB_THREAD && !n->fused)));
 }
 
 static struct cg_node *scope_of(struct cg_node *n)
@@ -199,7 +215,7 @@ static bool made_once(const struct cg_program *p, const struct cg_value *v)
     return true;
 }
 
-static void find_scopes(struct cg_program *p)
+const char *cg_find_scopes(struct cg_program *p)
 {
     for (uint32_t i = 0; i < p->bb->n_insts; i++)
         if (p->inst_node[i] && makes_value(p->bb->insts[i].kind))
@@ -217,25 +233,10 @@ static void find_scopes(struct cg_program *p)
     for (uint32_t i = 0; i < p->bb->n_insts; i++) {
         struct cg_value *v = &p->values[i];
         if (!p->inst_node[i] || !makes_value(p->bb->insts[i].kind)) continue;
+        if (v->around) v->scope = cg_common(v->scope, v->around);
         v->scope = scope_of(v->scope);
         v->declared_inline =
             v->scope == scope_of(p->inst_node[i]->parent) && made_once(p, v) && !is_spread(v);
     }
-}
-
-const char *cg_place_values(struct cg_program *p)
-{
-    uint32_t n = p->bb->n_insts;
-    p->values = ARENA_ARRAY(p->arena, struct cg_value, n + 1);
-    p->operands = ARENA_ARRAY(p->arena, struct cg_operand *, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        if (p->inst_node[i] && makes_value(p->bb->insts[i].kind)) make_value(p, i);
-    for (uint32_t i = 0; i < n; i++) {
-        const char *why = p->inst_node[i] ? read_operands(p, i) : NULL;
-        if (why) return why;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        if (p->inst_node[i] && p->bb->insts[i].kind == BB_STEP) hold_in_scalars(p, i);
-    find_scopes(p);
     return NULL;
 }

@@ -1,92 +1,15 @@
-/* Expert points of three programs: the interpreter finds no fault, and its results, those of the compiled
- * text and a direct computation agree. Inputs are small integers, so that they agree exactly. */
+/* Expert points of three programs. */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "core/base/strbuf.h"
-#include "tests/codegen/fixture.h"
-
-static struct cg_program *built_with(const struct backbone *bb, const struct bb_candidate *c,
-                                     const struct cg_target *target, struct arena *a)
-{
-    const char *why = NULL;
-    struct cg_program *p = cg_build(bb, c, target, a, &why);
-    cr_assert(p, "%s", why);
-    return p;
-}
-
-static struct cg_program *built(const struct backbone *bb, const struct bb_candidate *c, struct arena *a)
-{
-    return built_with(bb, c, &cgt_target, a);
-}
-
-static double **cg_inputs(const struct backbone *bb, struct arena *a)
-{
-    double **buffers = ARENA_ARRAY(a, double *, bb->n_buffers);
-    for (unsigned b = 0; b < bb->n_buffers; b++) {
-        buffers[b] = ARENA_ARRAY(a, double, bb->buffers[b].elements);
-        for (int64_t i = 0; i < bb->buffers[b].elements; i++)
-            buffers[b][i] = bb->buffers[b].output ? -1 : (double)((i * 7 + b * 3) % 11) - 5;
-    }
-    return buffers;
-}
-
-static void compare(const char *what, const double *got, const double *expected, int64_t n, const char *text)
-{
-    for (int64_t i = 0; i < n; i++)
-        cr_assert(got[i] == expected[i], "%s: element %lld: %g, expected %g\n%s", what, (long long)i, got[i],
-                  expected[i], text);
-}
-
-/* Interprets, emits, compiles, runs; the output is the last buffer. */
-static void agree_with(const struct backbone *bb, const struct bb_candidate *c,
-                       const struct cg_target *target, const double *expected, double **buffers,
-                       struct arena *a)
-{
-    struct cg_program *p = built_with(bb, c, target, a);
-    struct cg_kernel k;
-    double *out = buffers[bb->n_buffers - 1];
-    int64_t n = bb->buffers[bb->n_buffers - 1].elements;
-    cg_emit(p, &k);
-    struct cg_check check = cg_interpret(p, buffers);
-    cr_assert(check.fault == CG_OK, "fault %d: %s\n%s", (int)check.fault, check.where, k.source);
-    compare("interpreter", out, expected, n, k.source);
-    for (int64_t i = 0; i < n; i++)
-        out[i] = -1;
-    if (cgt_run(bb, &k, buffers)) compare("device", out, expected, n, k.source);
-    cg_kernel_free(&k);
-}
-
-static void agree(const struct backbone *bb, const struct bb_candidate *c, const double *expected,
-                  double **buffers, struct arena *a)
-{
-    agree_with(bb, c, &cgt_target, expected, buffers, a);
-}
+#include "tests/codegen/agree.h"
 
 /* ---- matrix product ---- */
 
-static double *matmul_expected(double **b, int64_t m, int64_t n, int64_t k, struct arena *a)
-{
-    double *out = ARENA_ARRAY(a, double, m *n);
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++)
-            for (int64_t l = 0; l < k; l++)
-                out[i * n + j] += b[0][i * k + l] * b[1][l * n + j];
-    return out;
-}
-
-static void agree_matmul(int64_t m, int64_t n, int64_t k, const char *sizes, const char *tree)
-{
-    struct arena *a = arena_new();
-    struct backbone *bb = cgt_matmul(a, m, n, k);
-    double **buffers = cg_inputs(bb, a);
-    agree(bb, cgt_candidate(bb, a, sizes, tree), matmul_expected(buffers, m, n, k, a), buffers, a);
-    arena_free(a);
-}
-
 Test(codegen, matmul_naive_global)
 {
-    agree_matmul(
+    cgt_agree_matmul(
         6, 5, 7, "m.0=6 n.0=5 k.0=7",
         "global1 init.m.0 mad.m.0 A.load.m.0 store.m.0 { global0 init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
         " init loop mad.k.0 A.load.k.0 B.load.k.0 { A.load B.load mad } store } }");
@@ -95,7 +18,7 @@ Test(codegen, matmul_naive_global)
 /* Expert point (b): one work-item per group, a register tile, no local memory. */
 Test(codegen, matmul_register_tile)
 {
-    agree_matmul(
+    cgt_agree_matmul(
         8, 32, 8, "m.0=2 m.1=4 n.0=2 n.1=16 k.0=8",
         "block1 init.m.0 mad.m.0 A.load.m.0 store.m.0 { block0 init.n.0 mad.n.0 B.load.n.0 store.n.0 {"
         " unroll init.m.1 { vector init.n.1 { init } }"
@@ -119,14 +42,14 @@ Test(codegen, matmul_stepped_lane_by_lane)
     struct backbone *bb = cgt_matmul(a, 4, 32, 4);
     struct bb_candidate *c = cgt_candidate(bb, a, sizes, tree);
     struct cg_kernel k;
-    cg_emit(built(bb, c, a), &k);
+    cg_emit(cgt_built(bb, c, a), &k);
     cr_assert_eq(k.barriers, 2);
     cr_assert_lt(strstr(k.source, "barrier("), strstr(k.source, "for (int A_c_m0"), "%s", k.source);
     cr_assert(strstr(k.source, "mad_15 = fma("), "%s", k.source);
     cr_assert_null(strstr(k.source, "mad.s"), "%s", k.source);
     cg_kernel_free(&k);
-    double **buffers = cg_inputs(bb, a);
-    agree(bb, c, matmul_expected(buffers, 4, 32, 4, a), buffers, a);
+    double **buffers = cgt_inputs(bb, a);
+    cgt_agree(bb, c, cgt_matmul_expected(buffers, 4, 32, 4, a), buffers, a);
     arena_free(a);
 }
 
@@ -150,15 +73,15 @@ static void agree_with_barrier(const int64_t *mnk, const char *sizes, const char
     struct arena *a = arena_new();
     struct backbone *bb = cgt_matmul(a, mnk[0], mnk[1], mnk[2]);
     struct bb_candidate *c = cgt_candidate(bb, a, sizes, tree);
-    const double *expected = matmul_expected(cg_inputs(bb, a), mnk[0], mnk[1], mnk[2], a);
+    const double *expected = cgt_matmul_expected(cgt_inputs(bb, a), mnk[0], mnk[1], mnk[2], a);
     struct cg_kernel k;
-    cg_emit(built(bb, c, a), &k);
+    cg_emit(cgt_built(bb, c, a), &k);
     cr_assert_eq(k.barriers, 3, "%s", k.source);
     const char *barrier = barrier_text(k.source, barrier_at), *from = strstr(k.source, before),
                *to = strstr(k.source, after);
     cr_assert(from && from < barrier && to && barrier < to, "%s", k.source);
     cg_kernel_free(&k);
-    agree(bb, c, expected, cg_inputs(bb, a), a);
+    cgt_agree(bb, c, expected, cgt_inputs(bb, a), a);
     arena_free(a);
 }
 
@@ -225,8 +148,8 @@ Test(codegen, matmul_staged)
 {
     struct arena *a = arena_new();
     struct backbone *bb = cgt_matmul(a, 32, 32, 16);
-    double **buffers = cg_inputs(bb, a);
-    agree(bb, staged(bb, a), matmul_expected(buffers, 32, 32, 16, a), buffers, a);
+    double **buffers = cgt_inputs(bb, a);
+    cgt_agree(bb, staged(bb, a), cgt_matmul_expected(buffers, 32, 32, 16, a), buffers, a);
     arena_free(a);
 }
 
@@ -235,11 +158,11 @@ Test(codegen, matmul_staged_in_global_memory)
     struct arena *a = arena_new();
     struct backbone *bb = cgt_matmul(a, 32, 32, 16);
     struct bb_candidate *c = staged(bb, a);
-    double **buffers = cg_inputs(bb, a);
+    double **buffers = cgt_inputs(bb, a);
     c->mem_space[0] = BB_MEM_GLOBAL;
-    agree(bb, c, matmul_expected(buffers, 32, 32, 16, a), buffers, a);
+    cgt_agree(bb, c, cgt_matmul_expected(buffers, 32, 32, 16, a), buffers, a);
     struct cg_kernel k;
-    cg_emit(built(bb, c, a), &k);
+    cg_emit(cgt_built(bb, c, a), &k);
     cr_assert(strstr(k.source, "__global float *A_tile)"), "one work-item reads what another wrote: %s",
               k.source);
     cr_assert(strstr(k.source, "__global float *restrict out"), "%s", k.source);
@@ -253,16 +176,16 @@ Test(codegen, matmul_with_streamed_accesses)
     struct arena *a = arena_new();
     struct backbone *bb = cgt_matmul(a, 32, 32, 16);
     struct bb_candidate *c = staged(bb, a);
-    double **buffers = cg_inputs(bb, a);
+    double **buffers = cgt_inputs(bb, a);
     for (unsigned i = 0; i < bb->n_insts; i++)
         c->cache[i] = BB_CACHE_STREAMING;
     struct cg_kernel k;
-    cg_emit(built(bb, c, a), &k);
+    cg_emit(cgt_built(bb, c, a), &k);
     cr_assert(strstr(k.source, "__builtin_nontemporal_load"), "%s", k.source);
     cr_assert(strstr(k.source, "__builtin_nontemporal_store"), "%s", k.source);
     cr_assert_null(strstr(k.source, "nontemporal_load(&A_tile"), "%s", k.source);
     cg_kernel_free(&k);
-    if (cgt_streams()) agree(bb, c, matmul_expected(buffers, 32, 32, 16, a), buffers, a);
+    if (cgt_streams()) cgt_agree(bb, c, cgt_matmul_expected(buffers, 32, 32, 16, a), buffers, a);
     arena_free(a);
 }
 
@@ -271,7 +194,7 @@ Test(codegen, staged_launch_and_barriers)
     struct arena *a = arena_new();
     struct backbone *bb = cgt_matmul(a, 32, 32, 16);
     struct cg_kernel k;
-    cg_emit(built(bb, staged(bb, a), a), &k);
+    cg_emit(cgt_built(bb, staged(bb, a), a), &k);
     cr_assert_eq(k.barriers, 2);
     cr_assert_eq(k.global[0], 32);
     cr_assert_eq(k.local[0], 16);
@@ -288,10 +211,10 @@ static void agree_axpy(int64_t n, const char *sizes, const char *tree)
 {
     struct arena *a = arena_new();
     struct backbone *bb = cgt_axpy(a, n);
-    double **buffers = cg_inputs(bb, a), *expected = ARENA_ARRAY(a, double, n);
+    double **buffers = cgt_inputs(bb, a), *expected = ARENA_ARRAY(a, double, n);
     for (int64_t i = 0; i < n; i++)
         expected[i] = buffers[0][0] * buffers[1][i] + buffers[2][i];
-    agree(bb, cgt_candidate(bb, a, sizes, tree), expected, buffers, a);
+    cgt_agree(bb, cgt_candidate(bb, a, sizes, tree), expected, buffers, a);
     arena_free(a);
 }
 
@@ -332,11 +255,11 @@ static void constant_has(enum scalar_type type, enum scalar_op op, double c, con
         bb->insts[i].type = type;
     for (unsigned b = 0; b < bb->n_buffers; b++)
         bb->buffers[b].type = type;
-    cg_emit(built(bb,
-                  cgt_candidate(bb, a, "i.0=12",
-                                "alpha.load loop x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 {"
-                                " x.load y.load axpy store }"),
-                  a),
+    cg_emit(cgt_built(bb,
+                      cgt_candidate(bb, a, "i.0=12",
+                                    "alpha.load loop x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 {"
+                                    " x.load y.load axpy store }"),
+                      a),
             &k);
     cr_expect(strstr(k.source, wanted), "%s\n%s", wanted, k.source);
     cg_kernel_free(&k);
@@ -364,7 +287,7 @@ Test(codegen, names_of_the_language_are_spelled_otherwise)
     for (int i = 0; i < 2; i++) {
         struct arena *a = arena_new();
         struct backbone *bb = cgt_axpy(a, 64);
-        double **buffers = cg_inputs(bb, a), *expected = ARENA_ARRAY(a, double, 64);
+        double **buffers = cgt_inputs(bb, a), *expected = ARENA_ARRAY(a, double, 64);
         for (int e = 0; e < 64; e++)
             expected[e] = buffers[0][0] * buffers[1][e] + buffers[2][e];
         for (int b = 0; b < 4; b++)
@@ -374,7 +297,7 @@ Test(codegen, names_of_the_language_are_spelled_otherwise)
                           "loop x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 { alpha.load vector x.load.i.1 {"
                           " x.load } vector y.load.i.1 { y.load } unroll axpy.i.1 { axpy }"
                           " vector store.i.1 { store } }");
-        agree_with(bb, c, i ? &unaligned : &cgt_target, expected, buffers, a);
+        cgt_agree_with(bb, c, i ? &unaligned : &cgt_target, expected, buffers, a);
         arena_free(a);
     }
 }
@@ -384,7 +307,7 @@ static void axpy_text_has(const char *sizes, const char *tree, const char *wante
     struct arena *a = arena_new();
     struct backbone *bb = cgt_axpy(a, INT64_C(1) << 33);
     struct cg_kernel k;
-    cg_emit(built(bb, cgt_candidate(bb, a, sizes, tree), a), &k);
+    cg_emit(cgt_built(bb, cgt_candidate(bb, a, sizes, tree), a), &k);
     cr_assert(strstr(k.source, wanted), "%s", k.source);
     cg_kernel_free(&k);
     arena_free(a);
@@ -410,11 +333,11 @@ Test(codegen, dividends_beyond_32_bits_are_not_cut_off)
     struct cg_kernel k;
     bb->insts[1].index = index_div(a, index_scale(a, index_var(a, 0, N), 1499), 1500);
     bb->insts[2].index = index_mod(a, index_scale(a, index_var(a, 0, N), 953), 1500);
-    cg_emit(built(bb,
-                  cgt_candidate(bb, a, "i.0=2250000",
-                                "global0 x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 {"
-                                " alpha.load x.load y.load axpy store }"),
-                  a),
+    cg_emit(cgt_built(bb,
+                      cgt_candidate(bb, a, "i.0=2250000",
+                                    "global0 x.load.i.0 y.load.i.0 axpy.i.0 store.i.0 {"
+                                    " alpha.load x.load y.load axpy store }"),
+                      a),
             &k);
     cr_assert(strstr(k.source, "x[((long)i0 * 1499) / 1500]"), "%s", k.source);
     cr_assert(strstr(k.source, "y[(i0 * 953) % 1500]"), "%s", k.source);
@@ -446,9 +369,9 @@ Test(codegen, transpose_through_local_memory)
     struct arena *a = arena_new();
     struct backbone *bb = cgt_transpose(a, 16, 16);
     struct bb_candidate *c = cgt_candidate(bb, a, TRANSPOSE_SIZES, TRANSPOSE_TREE);
-    double **buffers = cg_inputs(bb, a);
+    double **buffers = cgt_inputs(bb, a);
     c->pad[0] = 1;
-    agree(bb, c, transpose_expected(buffers, 16, 16, a), buffers, a);
+    cgt_agree(bb, c, transpose_expected(buffers, 16, 16, a), buffers, a);
     arena_free(a);
 }
 
@@ -462,8 +385,8 @@ Test(codegen, transpose_copy_under_a_predicate)
         bb, a, "i.0=8 j.0=8 A.c.i.0=4 A.c.i.1=2 A.c.j.0=8",
         "thread0 A.cl.i.0 A.cs.i.0 { loop A.cl.j.0 A.cs.j.0 { unroll A.cl.i.1 A.cs.i.1 { A.cl A.cs } } }"
         " thread1 A.load.i.0 store.i.0 { thread0 A.load.j.0 store.j.0 { A.load store } }");
-    double **buffers = cg_inputs(bb, a);
-    agree(bb, c, transpose_expected(buffers, 8, 8, a), buffers, a);
+    double **buffers = cgt_inputs(bb, a);
+    cgt_agree(bb, c, transpose_expected(buffers, 8, 8, a), buffers, a);
     arena_free(a);
 }
 
@@ -477,7 +400,7 @@ Test(codegen, tree_and_cost)
         bb, a, "i.0=2 i.1=4 j.0=8",
         "block0 A.load.i.0 store.i.0 { thread0 A.load.j.0 store.j.0 { unroll A.load.i.1 { A.load }"
         " vector store.i.1 { store } } }");
-    struct cg_program *p = built(bb, c, a);
+    struct cg_program *p = cgt_built(bb, c, a);
     struct strbuf text = {0};
     double steps, items;
     cg_print_tree(p, &text);
