@@ -117,7 +117,7 @@ static bool lower(const struct problem *p, const struct space_state *leaf, size_
     struct pipeline_code code;
     char why[WHY];
     if (!pipeline_lower(p, leaf, &code, why, sizeof why)) return false;
-    bool fits = strlen(code.kernel.source) <= most_bytes;
+    bool fits = code.kernel.unrolled <= most_bytes;
     *hash = code.hash;
     pipeline_code_clear(&code);
     return fits;

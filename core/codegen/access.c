@@ -29,6 +29,14 @@ static bool is_proven(void *emitter, const struct cg_guard *g)
     return index_most(cg_here(e, g->rest)) <= g->sure || index_most(cg_here(e, g->of)) < g->below;
 }
 
+bool cg_is_from_data(const struct cg_program *p, const struct index_expr *x)
+{
+    bool from = false;
+    for (uint32_t v = p->first_datum; v < cg_variables(p); v++)
+        from |= index_mentions(x, v);
+    return from;
+}
+
 static void fix_lane(struct cg_emitter *e, int64_t lane)
 {
     e->fixed[e->lane->id] = index_constant(e->scratch, lane);
@@ -176,6 +184,14 @@ const char *cg_choice_text(struct cg_emitter *e, const struct index_guard *guard
 
 /* ---- loads ---- */
 
+/* Whether a guard of an access fails at this point of the unrolled code: no text reads memory. */
+static bool reads_nothing(struct cg_emitter *e, const struct cg_access *x)
+{
+    unsigned n = x->n_guards;
+    const struct index_guard *guards = guard_substitute(e->scratch, x->guards, &n, e->fixed, e->p->n_nodes);
+    return x->n_guards && guard_prove(guards, n) == GUARD_FALSE;
+}
+
 /* One element; where a guard of the access or of the instruction fails, its default or 0. */
 static const char *load_element(struct cg_emitter *e, const struct cg_node *n)
 {
@@ -183,7 +199,8 @@ static const char *load_element(struct cg_emitter *e, const struct cg_node *n)
     enum scalar_type type = memory_type(e, &x);
     const struct index_expr *lane = e->lane ? e->fixed[e->lane->id] : NULL;
     cg_name_data(e, n->statement, lane ? lane->constant : -1);
-    const char *text = read_element(e, &x, cg_here(e, x.offset)), *guards = guards_text(e, n);
+    const char *text = reads_nothing(e, &x) ? NULL : read_element(e, &x, cg_here(e, x.offset));
+    const char *guards = guards_text(e, n);
     if (x.n_guards)
         text = cg_choice_text(e, x.guards, x.n_guards, text, cg_constant_text(e, type, x.otherwise, false));
     return guards ? CG_TEXT(e, "$1 ? $2 : $3", guards, text, cg_constant_text(e, type, 0, false)) : text;
@@ -216,7 +233,7 @@ const char *cg_load_vector(struct cg_emitter *e, const struct cg_node *n)
     const struct cg_access x = cg_clamped(e->p, e->scratch, n->statement, is_within, NULL);
     if (!has_neighbours(e, &x) || guard_mentions(x.guards, x.n_guards, e->lane->id)) return NULL;
     cg_name_data(e, n->statement, -1);
-    const char *text = neighbours_text(e, &x);
+    const char *text = reads_nothing(e, &x) ? NULL : neighbours_text(e, &x);
     if (!x.n_guards) return text;
     const char *otherwise = cg_constant_text(e, memory_type(e, &x), x.otherwise, true);
     return cg_choice_text(e, x.guards, x.n_guards, text, otherwise);

@@ -5,7 +5,8 @@
  *     thread0 16: store.m.1           if (get_local_id(0) < 16) {
  *                                         const int m1 = (int)((uint)get_local_id(0));
  *     loop 4: mad.k.0                     for (int k0 = 0; k0 < 4; ++k0) {
- *     unroll 2: mad.k.1                       the children twice, with k1 = 0 and k1 = 1
+ *     unroll 2: mad.k.1                       the children twice, with k1 = 0 and k1 = 1; or (roll.c)
+ *                                             once, in a loop that the compiler unrolls
  *     vector 4: mad.n.0                       the children once, over the lanes
  *     mad                                     mad = fma(...);
  *     barrier                                 barrier(CLK_LOCAL_MEM_FENCE);

@@ -2,7 +2,8 @@
  * memory (access.c). Private to core/codegen.
  *
  * The emitter walks the loop tree. Below an UNROLL dimension that dimension's index is a constant
- * (`fixed`, `digit`); below a VECTOR dimension the statements are over its lanes (`lane`):
+ * (`fixed`, `digit`), unless it is rolled (roll.c); below a VECTOR dimension the statements are over its
+ * lanes (`lane`):
  *
  *     unroll 2: m.0                   m0 fixed to 0:   acc_0 = fma(a_0, b, acc_0);
  *       vector 4: n.0                 m0 fixed to 1:   acc_1 = fma(a_1, b, acc_1);
@@ -109,7 +110,8 @@ int64_t cg_group_elements(const struct cg_program *p, const struct cg_split *s, 
 
 /* Whether the text of a program has pointers. */
 bool cg_needs_pointers(const struct cg_program *p);
-/* The pointer to the element of an array that an offset without its constant gives; NULL: there is none. */
+/* The pointer to the element of an array that an offset without its constant gives, which is declared before
+ * the statement if there is none yet; NULL: the offset is written out. */
 const char *cg_pointer_text(struct cg_emitter *e, const struct cg_access *x, const char *array,
                             const struct index_expr *offset);
 /* Behind the brace that closes a scope. */
@@ -119,7 +121,10 @@ void cg_drop_pointers(struct cg_emitter *e);
 
 /* "A[16 * k0 + m3]"; "alpha" of a scalar that is passed by value. */
 const char *cg_element_text(struct cg_emitter *e, const struct cg_access *x, const struct index_expr *offset);
+/* "16 * k0 + m3", with variables that are wide enough. */
 const char *cg_index_text(struct cg_emitter *e, const struct index_expr *x);
+/* Whether an index contains numbers that are read from memory. */
+bool cg_is_from_data(const struct cg_program *p, const struct index_expr *x);
 /* An index at this point of the unrolled code. */
 const struct index_expr *cg_here(struct cg_emitter *e, const struct index_expr *x);
 /* `yes` where the guards hold at this point of the unrolled code, `no` elsewhere. */

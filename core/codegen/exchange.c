@@ -40,14 +40,6 @@ static bool has_stride(const struct index_expr *x, const struct cg_node *n, int6
     return index_stride(x, n->id, &affine) == stride && affine;
 }
 
-static bool is_from_data(const struct cg_program *p, const struct index_expr *x)
-{
-    bool from = false;
-    for (uint32_t v = p->first_datum; v < cg_variables(p); v++)
-        from |= index_mentions(x, v);
-    return from;
-}
-
 /* Where the vectors of a work-item begin, of registers first to first + 7: lane n has register first + n of
  * all lanes. */
 static const struct index_expr *vector_offset(struct arena *a, const struct cg_program *p,
@@ -72,7 +64,7 @@ static const struct cg_node *exchanging(struct cg_program *p, const struct cg_no
     const struct cg_access *x = &p->access[store->statement];
     if (in->kind != BB_STORE || in->type != SCALAR_HALF || (in->n_nodes && in->nodes[0].part) ||
         x->buffer == BB_NONE || x->n_guards || x->n_clamps || store->guard_local || store->guard_group ||
-        store->guard_last || is_from_data(p, x->offset))
+        store->guard_last || cg_is_from_data(p, x->offset))
         return NULL;
     const struct cg_node *lanes = find_lanes(store);
     if (!lanes || !has_stride(x->offset, lanes, 1) || !has_stride(x->offset, n, LANES)) return NULL;

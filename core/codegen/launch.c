@@ -3,10 +3,11 @@
  *
  *     A, B, out      the buffers of the backbone
  *     B_tile         a temporary, a part for each group */
+#include "core/codegen/emit.h"
+
 #include <stdlib.h>
 
 #include "core/base/arena.h"
-#include "core/codegen/emit.h"
 
 bool cg_is_temporary(const struct cg_region *r)
 {

@@ -6,12 +6,13 @@
  *     x_load_2 = x_at0[112];                   x[c0 * 3136 + h1 * 392 + w0 + 112]
  *
  * A pointer is declared before the statement that needs it first, and holds to the end of the braces around
- * it. Beyond a border it may point outside of its array: nothing is read there.
+ * it. It may point outside of its array: only the elements that it is indexed by are within. Offsets that are
+ * cut off at an extent, min(i0 * 4 + 1, 52), differ between copies and are written out.
  *
  * Kernels with loads under conditions, such as those of a padded border, are written so: NVIDIA's compiler
- * computes each offset under a condition by itself. Of a layer of 3 x 3 the text above has a quarter of the
- * instructions for addresses, and is built in two thirds of the time. Kernels without conditions gain
- * nothing: of six products two took 2 and 4 % longer (experiments/results/2026-11-29-builds.md). */
+ * computes each offset under a condition by itself. Of four kernels of a layer of 3 x 3 one took 0.58 of the
+ * time and the others 0.98 to 1.00; they were built in 0.67 to 0.94 of the time. Of six kernels without
+ * conditions two took 2 and 4 % longer: these have no pointers (experiments/results/2026-11-29-builds.md). */
 #include "core/codegen/emit.h"
 
 #include <string.h>
@@ -34,12 +35,13 @@ bool cg_needs_pointers(const struct cg_program *p)
     return needs && p->target.brief;
 }
 
-static bool is_from_data(const struct cg_emitter *e, const struct index_expr *x)
+/* Whether copies have a part of an offset in common: not if it is cut off in each of them at another place.
+ */
+static bool is_common(const struct index_expr *offset)
 {
-    bool from = false;
-    for (uint32_t v = e->p->first_datum; v < cg_variables(e->p); v++)
-        from |= index_mentions(x, v);
-    return from;
+    for (unsigned i = 0; i < offset->n_terms; i++)
+        if (offset->terms[i].atom.kind == INDEX_MIN || offset->terms[i].atom.kind == INDEX_MAX) return false;
+    return offset->n_terms > 0;
 }
 
 /* "const __global float" */
@@ -70,8 +72,8 @@ static const char *declare(struct cg_emitter *e, const struct cg_access *x, cons
 const char *cg_pointer_text(struct cg_emitter *e, const struct cg_access *x, const char *array,
                             const struct index_expr *offset)
 {
-    if (!e->declarations || !e->copies || offset->n_terms == 0) return NULL;
-    if (cg_is_private(e->p, x->region) || is_from_data(e, offset)) return NULL;
+    if (!e->declarations || !e->copies || !is_common(offset)) return NULL;
+    if (cg_is_private(e->p, x->region) || cg_is_from_data(e->p, offset)) return NULL;
     const char *text = cg_index_text(e, index_shift(e->scratch, offset, -offset->constant));
     for (const struct cg_pointer *p = e->pointers; p; p = p->before)
         if (p->array == array && !strcmp(p->offset, text)) return p->name;

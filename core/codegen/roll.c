@@ -8,16 +8,19 @@
  *     }
  *
  * The compiled code is the same, but for the order of a few instructions. The text is shorter, and NVIDIA's
- * compiler builds it sooner: it simplifies the statements once before it unrolls them, and nine tenths of
- * its time are such passes (experiments/results/2026-11-29-builds.md).
+ * compiler builds it sooner, as some of its passes are over the statements before they are unrolled
+ * (experiments/results/2026-11-29-builds.md).
  *
  * A dimension is rolled if its iterations differ in nothing but a multiple of its index in the offsets of
  * accesses. It is not rolled if
  *
- *     a register array that lives longer has it as an index      acc_0, acc_1, ...
- *     a guard or an expression depends on it                     x[i + 2] where i + 2 < 13: known for some i
- *     vectors are aligned in some iterations only                x[6 * k1], in vectors of 4
- *     there is a barrier, a loop or an id of a work-item in it. */
+ *     another nest reads registers by its index            acc_0, acc_1, ...
+ *     a guard or an expression depends on it               x[i + 2] where i + 2 < 13: known for some i
+ *     an offset depends on data, or is in private memory   whose elements are registers by their index
+ *     vectors are aligned in some iterations only          x[6 * k1], in vectors of 4
+ *     something in it is no statement, or it has fewer than 4 iterations.
+ *
+ * Kernels with products in matrices are written out: matrix.c writes loads by their registers. */
 #include "core/codegen/program.h"
 
 #include "core/backbone/guard.h"
@@ -83,8 +86,7 @@ static bool is_rollable(const struct cg_program *p, const struct cg_node *in, co
         uint32_t inst = in->statement;
         return !is_guarded_by(p, in, n) && !is_computed_by(p, inst, n) && is_access_rollable(p, inst, n);
     }
-    if (in->type != CG_DIM || (in->kind != BB_UNROLL && in->kind != BB_VECTOR)) return false;
-    if (in->matrix || in->exchange || in->has_barrier) return false;
+    if (in->type != CG_DIM) return false;
     for (unsigned i = 0; i < in->n_children; i++)
         if (!is_rollable(p, in->children[i], n)) return false;
     return true;
@@ -92,10 +94,10 @@ static bool is_rollable(const struct cg_program *p, const struct cg_node *in, co
 
 const char *cg_roll(struct cg_program *p)
 {
-    if (!p->target.brief || p->root->has_matrix) return NULL;
+    if (!p->target.brief || !p->target.dialect->unroll || p->root->has_matrix) return NULL;
     for (unsigned i = 0; i < p->n_nodes; i++) {
         struct cg_node *n = p->nodes[i];
-        if (n->type != CG_DIM || n->kind != BB_UNROLL || n->size < LEAST || n->n_guards) continue;
+        if (n->type != CG_DIM || n->kind != BB_UNROLL || n->size < LEAST) continue;
         n->rolled = is_rollable(p, n, n) && has_own_registers(p, n);
     }
     return NULL;

@@ -55,7 +55,7 @@ struct cg_dialect {
     /* Functions before a kernel that uses an operation on int: its type $1, width $2 as above. */
     const char *int_functions[SCALAR_OP_COUNT];
     const char *infinity, *nan;
-    const char *unroll;             /* line before a loop that the compiler unrolls, whole */
+    const char *unroll;             /* line before a loop that the compiler unrolls, whole; NULL: none does */
     const char *index, *wide_index; /* signed types of 32 and 64 bits, of loop variables and indices */
     const char *id, *wide_id;       /* unsigned ones, in which work-item ids are divided */
 

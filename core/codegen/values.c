@@ -7,9 +7,10 @@
  *
  * From the instruction that makes a value to the one that reads it, each tile that both have corresponds in
  * one of three ways: the dimensions are merged; both are UNROLL or VECTOR, and the tile is an index of the
- * registers, as above; both are THREAD on one axis with equal size and inner, in a run no longer than the
- * maker's, so that the work-item that reads is the one that made it. A STEP updates the registers of its
- * INIT. A VECTOR dimension makes one variable of a vector type, unless its lanes are written one by one. */
+ * registers, as above (a dimension that is rolled is none: each iteration has its own); both are THREAD on
+ * one axis with equal size and inner, in a run no longer than the maker's, so that the work-item that reads
+ * is the one that made it. A STEP updates the registers of its INIT. A VECTOR dimension makes one variable of
+ * a vector type, unless its lanes are written one by one. */
 #include "core/codegen/program.h"
 
 #include "core/base/arena.h"

@@ -65,7 +65,8 @@ static const struct cg_node *first_below(const struct cg_program *p, const struc
     const struct cg_node *first = NULL;
     for (unsigned i = 0; i < n->n_children && !first; i++) {
         const struct cg_node *child = n->children[i];
-        first = child->type == CG_DIM && child->kind == BB_LOOP ? child : first_below(p, child);
+        bool loop = child->type == CG_DIM && (child->kind == BB_LOOP || child->rolled);
+        first = loop ? child : first_below(p, child);
     }
     return first;
 }

@@ -105,6 +105,20 @@ static void same_output(const struct descent_case *x, const char *text)
         cr_assert(x->buffers[last][i] == x->expected[i], "element %lld\n%s", (long long)i, text);
 }
 
+/* The text for a compiler that is given short texts. */
+static void run_brief(const struct descent_case *x, const struct bb_candidate *c, struct arena *a)
+{
+    struct cg_target brief = cgt_target;
+    const char *why = "";
+    struct cg_kernel k;
+    brief.brief = true;
+    struct cg_program *p = cg_build(x->bb, c, &brief, a, &why);
+    cr_assert(p, "%s", why);
+    cg_emit(p, &k);
+    if (cgt_run(x->bb, &k, x->buffers)) same_output(x, k.source);
+    cg_kernel_free(&k);
+}
+
 /* Returns whether parts of a reduction are combined. */
 static bool check_leaf(const struct descent_case *x, const struct space_state *leaf, bool compile)
 {
@@ -121,6 +135,7 @@ static bool check_leaf(const struct descent_case *x, const struct space_state *l
     cr_assert_eq(check.fault, CG_OK, "%s\n%s", check.where, k.source);
     same_output(x, k.source);
     if (compile && cgt_run(x->bb, &k, x->buffers)) same_output(x, k.source);
+    if (compile) run_brief(x, c, a);
     bool split = strstr(k.source, "thresh_part_") != NULL;
     cg_kernel_free(&k);
     arena_free(a);

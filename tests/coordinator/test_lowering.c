@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/pipeline/code.h"
+#include "tests/codegen/contenders.h"
 #include "tests/fixture/kernel.h"
 
 enum { LOWERING_LEAVES = 6 };
@@ -68,6 +69,27 @@ Test(lowering, tells_what_lowering_at_once_tells)
     }
     lowering_check(&c, LOWERING_LEAVES - 1); /* it was taken */
     lowering_close(&c);
+}
+
+/* Of a text with loops that the compiler unrolls. */
+Test(lowering, bytes_are_those_of_the_unrolled_text)
+{
+    struct contenders c =
+        contenders_open("matmul", "M=512,N=512,K=512", &contenders_gpu, "groups of 128 x 128");
+    struct space_state *leaf = contenders_leaf(&c, c.first);
+    struct lowering *lowering = lowering_new(c.problem);
+    struct pipeline_code code;
+    struct lowered got;
+    char why[200] = "";
+    cr_assert(pipeline_lower(c.problem, leaf, &code, why, sizeof why), "%s", why);
+    lowering_take(lowering, leaf, &got);
+    cr_expect(got.ok);
+    cr_expect_eq(got.bytes, code.kernel.unrolled);
+    cr_expect_gt(got.bytes, 2 * strlen(code.kernel.source));
+    pipeline_code_clear(&code);
+    lowering_free(lowering);
+    space_state_free(leaf);
+    contenders_close(&c);
 }
 
 /* One at a time: a second leaf is lowered when it is taken, and the first one is not lost. */
