@@ -125,6 +125,7 @@ static void emit_loop(struct cg_emitter *e, struct cg_node *n)
     if (peels) emit_last(e, n);
 }
 
+/* A loop that the compiler unrolls. */
 static void emit_rolled(struct cg_emitter *e, struct cg_node *n)
 {
     size_t begin = e->out->length, before = e->left_out;

@@ -4,9 +4,8 @@
  *     A.copy.load  A_copy_load
  *     k.0          k0_next     the index of its next iteration, of copies that run ahead
  *     float        float_v2    a word of the dialect, or a name that is taken, gets a suffix
+ *     x_at0        x_at0_v2    so does a name like that of a pointer to x (pointer.c)
  *     get_x        v_get_x     a name that begins like one of the dialect's gets a prefix
- *
- *     x_at0        x_at0_v2    so does one that a pointer to x has
  *
  *     red(2 parts)  red_a, red_b
  *

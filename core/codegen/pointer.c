@@ -11,7 +11,7 @@
  *
  * Kernels with loads under conditions, such as those of a padded border, are written so: NVIDIA's compiler
  * computes each offset under a condition by itself. Of four kernels of a layer of 3 x 3 one took 0.58 of the
- * time and the others 0.98 to 1.00; they were built in 0.67 to 0.94 of the time. Of six kernels without
+ * time and the others 0.98 to 1.00; they were built in 0.67 to 0.94 of the time. Of five kernels without
  * conditions two took 2 and 4 % longer: these have no pointers (experiments/results/2026-11-29-builds.md). */
 #include "core/codegen/emit.h"
 

@@ -108,8 +108,7 @@ struct cg_access {
 };
 
 /* A register array: one index for each UNROLL or VECTOR dimension of its maker; an iteration of a rolled one
- * has its own array. A tuple has one for each of
- * its parts, all alike but for the type. */
+ * has its own array. A tuple has one for each of its parts, all alike but for the type. */
 struct cg_value {
     uint32_t inst;
     unsigned n_axes;

@@ -25,7 +25,7 @@ struct learn_case {
     struct mcts_prior *prior;
 };
 
-static struct learn_case learn_open(const char *kernel, const char *sizes)
+static struct learn_case learn_open_on(bool gpu, const char *kernel, const char *sizes)
 {
     size_t n;
     struct learn_case c = {.diag = diag_new(),
@@ -33,7 +33,9 @@ static struct learn_case learn_open(const char *kernel, const char *sizes)
                            .sizes = sizes,
                            .device = {.name = "learn-test-device",
                                       .compute_units = 2,
-                                      .limits = {.max_work_group = 256,
+                                      .gpu = gpu,
+                                      .limits = {.gpu = gpu,
+                                                 .max_work_group = 256,
                                                  .max_work_item = {256, 256, 256},
                                                  .local_bytes = 16384,
                                                  .n_vector_widths = 3,
@@ -44,6 +46,11 @@ static struct learn_case learn_open(const char *kernel, const char *sizes)
     c.prior = guidance_prior(c.problem, &c.device, c.diag);
     cr_assert(c.root && c.prior);
     return c;
+}
+
+static struct learn_case learn_open(const char *kernel, const char *sizes)
+{
+    return learn_open_on(false, kernel, sizes);
 }
 
 static void learn_close(struct learn_case *c)
@@ -225,6 +232,37 @@ Test(learn, the_nearest_sizes_come_first_and_texts_are_distinct)
     strbuf_free(&notes);
     learn_close(&to);
     store_fixture_close(&f);
+}
+
+/* 16 elements of a row are a loop that the compiler unrolls. */
+Test(learn, a_text_that_is_too_long_once_it_is_unrolled_is_left_out)
+{
+    static const char *const pins[] = {"size(n.1)=16", "dim_kind(*.n.1)=UNROLL",
+                                       "order(*.n.1, *.n.1)=MERGED"};
+    struct learn_case c = learn_open_on(true, "bias_relu", "M=8,N=64");
+    struct store_fixture f = store_fixture_open();
+    struct space_state *leaf = learn_leaf(&c, pins, 3);
+    struct pipeline_code code;
+    char why[200] = "";
+    cr_assert(pipeline_lower(c.problem, leaf, &code, why, sizeof why), "%s", why);
+    size_t unrolled = code.kernel.unrolled;
+    cr_assert_lt(strlen(code.kernel.source), unrolled, "%s", code.kernel.source);
+    learn_store(&f, &c, c.text, c.device.name, leaf);
+    for (unsigned i = 0; i < 2; i++) {
+        struct learn_wanted w = learn_wanted_of(&c);
+        struct learned out[LIMIT_LEARNED] = {0};
+        struct strbuf notes = {0};
+        const char *path = f.path;
+        w.most_text_bytes = unrolled - i;
+        cr_assert(learn_from(&path, 1, &w, out, &notes, f.diag));
+        cr_expect_eq(out[0].label != NULL, i == 0, "%s", notes.text);
+        learn_clear(out);
+        strbuf_free(&notes);
+    }
+    pipeline_code_clear(&code);
+    space_state_free(leaf);
+    store_fixture_close(&f);
+    learn_close(&c);
 }
 
 /* A run of the search itself, of another program, and of a space that cannot be made here. */
