@@ -82,7 +82,8 @@ static struct mcts_config tree_config(struct tune *t)
     config.thread_bound = t->model ? tune_thread_bound : NULL;
     config.thread_context = t;
     config.cut_factor = 1 - o->distance;
-    config.features = (struct mcts_features){ESTIMATE_FEATURES, features_of, t};
+    config.features =
+        (struct mcts_features){ESTIMATE_FEATURES, features_of, t, t->device.gpu ? estimate_effort : NULL};
     config.prior = o->no_prior ? NULL : mcts_prior_weight;
     config.prior_context = t->prior;
     return config;

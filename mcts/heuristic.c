@@ -40,7 +40,8 @@ static size_t least_policy_size(uint32_t abi)
     if (abi == 2) return offsetof(struct mcts_policy, rank_all);
     if (abi < 5) return offsetof(struct mcts_policy, generations);
     if (abi < 6) return offsetof(struct mcts_policy, batch);
-    return abi < 7 ? offsetof(struct mcts_policy, redraws) : sizeof(struct mcts_policy);
+    if (abi < 7) return offsetof(struct mcts_policy, redraws);
+    return abi < 8 ? offsetof(struct mcts_policy, thrift) : sizeof(struct mcts_policy);
 }
 
 static bool own_valid(const struct mcts_policy *own)

@@ -23,7 +23,7 @@
 
 struct diag;
 
-enum { MCTS_PLUGIN_ABI = 7 };
+enum { MCTS_PLUGIN_ABI = 8 };
 #define MCTS_PLUGIN_SYMBOL "thresh_heuristic"
 
 struct mcts_plugin {

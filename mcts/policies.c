@@ -351,6 +351,19 @@ unsigned mcts_policies_redraws(const struct mcts_policies *p)
     return largest_wish(p, "redraws", 0);
 }
 
+double mcts_policies_thrift(const struct mcts_policies *p)
+{
+    double most = 0;
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct entry *e = &p->list[i];
+        if (!e->policy->thrift) continue;
+        enter(p, e, "thrift");
+        most = fmax(most, e->policy->thrift(e->state));
+        leave(p, e);
+    }
+    return most;
+}
+
 void mcts_policies_drawn(struct mcts_policies *p, const struct mcts_leaf *leaves, const double *ranks,
                          unsigned n)
 {

@@ -97,6 +97,10 @@ struct mcts_policy {
      * where the best has a rank of 1 less than the median of the last 32 evaluations; the largest wish of all
      * policies. NULL: 0. */
     unsigned (*redraws)(const void *state);
+    /* Since interface 8. The power of the effort of an evaluation by which what it promises is divided, >= 0:
+     * the host subtracts thrift times the logarithm of the effort from the sums of ranks, where it knows the
+     * effort. The largest wish of all policies. NULL: 0. */
+    double (*thrift)(const void *state);
 };
 
 extern const struct mcts_policy mcts_policy_uniform, mcts_policy_prior, mcts_policy_bound,

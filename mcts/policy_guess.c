@@ -13,7 +13,10 @@
  * ones of the parts before: an evolution by promises, of which only the best is measured. With `batch`
  * several of them are measured, one after the other, each the most promising after what was learnt and handed
  * out till then. With `redraws` nothing is measured where even the best promises much less than what was
- * measured lately: the rollouts are made again, from where the tree leads next. */
+ * measured lately: the rollouts are made again, from where the tree leads next. With `thrift` of two that
+ * promise the same the one that is built sooner is measured (J. Snoek, H. Larochelle, R. P. Adams, "Practical
+ * Bayesian optimization of machine learning algorithms", NIPS 2012, section 3.2: expected improvement per
+ * second, which is a thrift of 1). */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -24,7 +27,7 @@
 enum { CAPACITY = 1024 }; /* measurements remembered: a promise takes time in proportion to its square */
 
 struct guess {
-    double draws, generations, batch, redraws, slow, fastest; /* parameters */
+    double draws, generations, batch, redraws, thrift, slow, fastest; /* parameters */
     struct mcts_guess *process;
 };
 
@@ -71,6 +74,12 @@ static unsigned guess_redraws(const void *state)
 {
     const struct guess *g = state;
     return (unsigned)g->redraws;
+}
+
+static double guess_thrift(const void *state)
+{
+    const struct guess *g = state;
+    return g->thrift;
 }
 
 static void guess_rank_all(void *state, const struct mcts_leaf *leaves, unsigned n, double *ranks)
@@ -120,6 +129,8 @@ static const struct mcts_parameter PARAMETERS[] = {
      MCTS_BATCH_MAX, NULL},
     {"redraws", "times that they are made again, elsewhere, while the best promises much less than usual",
      offsetof(struct guess, redraws), 0, 0, 100, NULL},
+    {"thrift", "power of the effort of an evaluation by which its promise is divided, where it is known",
+     offsetof(struct guess, thrift), 0, 0, 10, NULL},
     {"slow", "times above so many times the best count as that", offsetof(struct guess, slow), 4, 1.1, 1000,
      NULL},
     {"fastest", "share of the measurements whose times are told apart: the slower ones count as equal",
@@ -141,6 +152,7 @@ const struct mcts_policy mcts_policy_guess = {
     .generations = guess_generations,
     .batch = guess_batch,
     .redraws = guess_redraws,
+    .thrift = guess_thrift,
     .handed_out = guess_handed_out,
     .rank_all = guess_rank_all,
     .learn = guess_learn,

@@ -316,6 +316,16 @@ struct mcts_leaf mcts_leaf_of(const struct space *s, const uint16_t *values, dou
     return (struct mcts_leaf){s, values, bound, features ? f->n : 0, features};
 }
 
+bool mcts_roller_rank(struct mcts_roller *r, const struct mcts_leaf *leaves, unsigned n, double *ranks)
+{
+    if (!mcts_policies_rank(r->policies, leaves, n, ranks, r->error, sizeof r->error)) return false;
+    if (!r->features.effort) return true;
+    double thrift = mcts_policies_thrift(r->policies);
+    for (unsigned i = 0; thrift > 0 && i < n; i++)
+        ranks[i] -= thrift * r->features.effort(leaves[i].features);
+    return true;
+}
+
 double mcts_leaf_bound(const struct mcts_branching *b, const struct space_state *leaf)
 {
     return b->bound ? b->bound(b->bound_context, leaf) : 0;

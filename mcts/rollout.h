@@ -39,6 +39,8 @@ struct mcts_features {
     unsigned n; /* at most MCTS_FEATURES_MAX; 0: none are known */
     mcts_features_function of;
     void *context;
+    /* The natural logarithm of about what an evaluation takes, in any unit; NULL: all take the same. */
+    double (*effort)(const double *features);
 };
 
 /* Counts over all rollouts of a search. */
@@ -97,6 +99,9 @@ void mcts_leaf_values(const struct space_state *leaf, uint16_t *values);
 /* The implementation as policies see it. features: [f->n]; NULL: none are known. */
 struct mcts_leaf mcts_leaf_of(const struct space *s, const uint16_t *values, double bound,
                               const struct mcts_features *f, const double *features);
+/* What 1 to MCTS_DRAWS_MAX implementations promise, less what the policies' thrift makes of their effort. As
+ * mcts_policies_rank(), with the error in r->error. */
+bool mcts_roller_rank(struct mcts_roller *r, const struct mcts_leaf *leaves, unsigned n, double *ranks);
 /* Its lower bound in ns; 0: no model. */
 double mcts_leaf_bound(const struct mcts_branching *b, const struct space_state *leaf);
 

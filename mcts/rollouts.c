@@ -104,7 +104,7 @@ static void rank_made(const struct mcts_rollouts *all, struct mcts_roller *r, co
         const struct rolled *x = &all->results[made->list[i]];
         leaves[i] = mcts_leaf_of(s, x->values, x->bound, &r->features, x->features);
     }
-    bool ranked = mcts_policies_rank(r->policies, leaves, made->n, ranks, r->error, sizeof r->error);
+    bool ranked = mcts_roller_rank(r, leaves, made->n, ranks);
     for (unsigned i = 0; i < made->n; i++) {
         struct rolled *x = &all->results[made->list[i]];
         x->rank = ranked ? ranks[i] : NAN;

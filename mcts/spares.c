@@ -118,7 +118,7 @@ static bool find_best(const struct mcts_spares *a, struct mcts_roller *r, unsign
         const struct mcts_spare *s = &a->list[i];
         leaves[i] = mcts_leaf_of(a->space, s->values, s->bound, a->features, s->features);
     }
-    if (!mcts_policies_rank(r->policies, leaves, a->n, ranks, r->error, sizeof r->error)) return false;
+    if (!mcts_roller_rank(r, leaves, a->n, ranks)) return false;
     *best = 0;
     for (unsigned i = 1; i < a->n; i++)
         if (ranks[i] > ranks[*best]) *best = i;

@@ -27,6 +27,8 @@ static const double UNIT_GROUPS = 32, UNIT_BUNDLES = 64, UNIT_REGISTERS = 65536,
 static const double ITEM_REGISTERS = 255, OTHER_REGISTERS = 24; /* of a work-item; beside what it holds */
 static const double HIDING = 8;                                 /* so many bundles hide half of the latency */
 
+static const double BUILD = 0.09, BUILD_STATEMENT = 0.0011; /* s */
+
 /* The share of all groups that the busiest unit has. */
 static double busiest_share(const double *counts, unsigned compute_units)
 {
@@ -62,6 +64,12 @@ double estimate_rough(const double *features)
         squares += cycles * cycles;
     }
     return log2(1 + sqrt(squares));
+}
+
+double estimate_effort(const double *features)
+{
+    double statements = exp2(features[1 + ESTIMATE_RESOURCES + CG_COUNT_TEXT]) - 1;
+    return log(BUILD + BUILD_STATEMENT * statements);
 }
 
 /* Bundles that the busiest unit holds at once, at least one group. */

@@ -40,6 +40,9 @@ void estimate_features(const double *counts, unsigned compute_units, bool gpu, d
 void estimate_again(double *features, unsigned compute_units);
 /* log2(1 + cycles) by the features of the resources. */
 double estimate_rough(const double *features);
+/* The natural logarithm of about the seconds that NVIDIA's compiler takes to build it: 0.09 s, and 1.1 ms for
+ * each statement of its text (experiments/results/2026-11-29-builds.md). */
+double estimate_effort(const double *features);
 /* Of an implementation that has no loop program: as slow as can be. */
 void estimate_none(double *features);
 

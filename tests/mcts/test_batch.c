@@ -97,19 +97,25 @@ struct batch_case {
     struct diag *diag;
 };
 
-static struct batch_case open_case(const struct mcts_plugin *plugin, unsigned draws, unsigned batch,
-                                   bool bounded)
+static struct batch_case open_with(const struct mcts_plugin *plugin, unsigned draws, unsigned batch,
+                                   const struct mcts_config *config)
 {
     struct batch_case c = {.queens = mcts_queens_new(QUEENS), .diag = diag_new()};
-    struct mcts_config config = mcts_config_default();
-    if (bounded) config.branching.bound = mcts_queens_cost;
     memset(&asked, 0, sizeof asked);
     asked.draws = draws;
     asked.batch = batch;
     c.heuristic = mcts_heuristic_new(plugin, "watcher", "rollout=own", c.diag);
     cr_assert_not_null(c.heuristic);
-    c.tree = mcts_tree_new(c.queens.root, c.heuristic, &config);
+    c.tree = mcts_tree_new(c.queens.root, c.heuristic, config);
     return c;
+}
+
+static struct batch_case open_case(const struct mcts_plugin *plugin, unsigned draws, unsigned batch,
+                                   bool bounded)
+{
+    struct mcts_config config = mcts_config_default();
+    if (bounded) config.branching.bound = mcts_queens_cost;
+    return open_with(plugin, draws, batch, &config);
 }
 
 static void close_case(struct batch_case *c)
@@ -419,4 +425,75 @@ Test(mcts_batch, everything_is_evaluated_in_the_end)
     cr_expect_eq(n, asked.handed_out);
     cr_expect_eq(mcts_tree_stats(c.tree).handed_out, n);
     close_case(&c);
+}
+
+/* ---- thrift ---- */
+
+static double thrift;
+
+static double watcher_thrift(const void *state)
+{
+    (void)state;
+    return thrift;
+}
+
+/* The column of the first queen is the effort, too. */
+static void feature_of_queens(void *context, const struct space_state *leaf, double *features)
+{
+    (void)context;
+    features[0] = space_first_value(leaf, 0);
+}
+
+static double effort_of_queens(const double *features)
+{
+    return features[0];
+}
+
+/* The column of the first queen in what is handed out of 40 rollouts, and of a batch of them. */
+static void first_columns(const struct mcts_policy *own, double wish, bool known, int columns[2])
+{
+    struct mcts_plugin plugin = PLUGIN;
+    struct mcts_config config = mcts_config_default();
+    plugin.own = own;
+    thrift = wish;
+    config.features = (struct mcts_features){1, feature_of_queens, NULL, known ? effort_of_queens : NULL};
+    struct batch_case c = open_with(&plugin, 40, 2, &config);
+    draw(&c, 100);
+    draw(&c, 100);
+    cr_assert_eq(asked.starts, 1);
+    for (int i = 0; i < 2; i++)
+        columns[i] = (int)asked.promises[i];
+    close_case(&c);
+}
+
+Test(mcts_batch, thrift_prefers_less_effort)
+{
+    struct mcts_policy policy = POLICY;
+    int columns[2];
+    policy.thrift = watcher_thrift;
+    first_columns(&policy, 0.1, true, columns); /* the larger column is still better */
+    cr_expect(columns[0] == QUEENS - 1 && columns[1] == QUEENS - 1, "%d %d", columns[0], columns[1]);
+    first_columns(&policy, 3, true, columns);
+    cr_expect(columns[0] == 0 && columns[1] == 0, "%d %d", columns[0], columns[1]);
+}
+
+Test(mcts_batch, unknown_effort_does_not_count)
+{
+    struct mcts_policy policy = POLICY;
+    int columns[2];
+    policy.thrift = watcher_thrift;
+    first_columns(&policy, 1.5, false, columns);
+    cr_expect_eq(columns[0], QUEENS - 1, "%d", columns[0]);
+}
+
+/* A policy of interface 7 ends before the callback. */
+Test(mcts_batch, older_policies_have_no_thrift)
+{
+    struct mcts_policy older = POLICY;
+    int columns[2];
+    older.abi = 7;
+    older.struct_size = offsetof(struct mcts_policy, thrift);
+    older.thrift = watcher_thrift;
+    first_columns(&older, 1.5, true, columns);
+    cr_expect_eq(columns[0], QUEENS - 1, "%d", columns[0]);
 }

@@ -167,7 +167,7 @@ Test(mcts_heuristic, refuses_bad_specifications)
     expect_error("roundrobbin", "unknown heuristic 'roundrobbin'; did you mean 'roundrobin'?");
     expect_error("tag:width=3",
                  "unknown parameter 'width' (known: topk, delta, widen, leaders, imitate, jump, "
-                 "follow, apart, focus, draws, generations, batch, redraws, slow, fastest, rollout)");
+                 "follow, apart, focus, draws, generations, batch, redraws, thrift, slow, fastest, rollout)");
     expect_error("tag:topc=3", "unknown parameter 'topc'; did you mean 'topk'?");
     expect_error("random:x=1", "(known: rollout)");
     expect_error("tag:topk", "not of the form KEY=VALUE");
@@ -262,8 +262,8 @@ Test(mcts_heuristic, refuses_other_interface)
     cr_assert_eq(diag_count(d), 5);
     cr_assert_not_null(
         strstr(diag_message(d, 0),
-               "newer.so: the plug-in has interface version 8, this version of thresh supports 1 to "
-               "7: compile it again"));
+               "newer.so: the plug-in has interface version 9, this version of thresh supports 1 to "
+               "8: compile it again"));
     cr_assert_not_null(strstr(diag_message(d, 1), "struct_size is 16"));
     diag_free(d);
 }

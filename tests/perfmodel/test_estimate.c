@@ -147,3 +147,15 @@ Test(estimate, without_a_program_is_the_slowest)
     estimate_again(none, 132);
     cr_assert_eq(none[0], as_it_is);
 }
+
+Test(estimate, effort_grows_with_the_text)
+{
+    double features[ESTIMATE_FEATURES] = {0};
+    double *text = &features[1 + ESTIMATE_RESOURCES + CG_COUNT_TEXT];
+    *text = log2(1 + 1000);
+    cr_expect_float_eq(exp(estimate_effort(features)), 0.09 + 1.1, 1e-9);
+    *text = 0;
+    cr_expect_float_eq(exp(estimate_effort(features)), 0.09, 1e-9);
+    estimate_none(features);
+    cr_expect(isfinite(estimate_effort(features)));
+}
