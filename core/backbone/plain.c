@@ -16,6 +16,7 @@
 #include "core/backbone/matrix.h"
 #include "core/backbone/panel.h"
 #include "core/backbone/product.h"
+#include "core/backbone/rows.h"
 #include "core/backbone/seat.h"
 #include "core/backbone/tiled.h"
 #include "core/backbone/strips.h"
@@ -26,7 +27,7 @@
 /* Of these here, at most. */
 enum { PLAIN = 9 };
 _Static_assert(PLAIN + BB_MAX_MATRIX + BB_MAX_TILED + BB_MAX_PANELS + BB_MAX_LAYERS + BB_MAX_TRANSPOSED +
-                       BB_MAX_STRIPS <=
+                       BB_MAX_STRIPS + BB_MAX_ROWS <=
                    BB_MAX_PLAIN,
                "room for all");
 
@@ -469,6 +470,7 @@ unsigned bb_plain(const struct backbone *bb, const struct space *space, const st
     m.n_out += bb_layers(bb, space, device, a, out + m.n_out);
     m.n_out += bb_transposed(bb, space, device, a, out + m.n_out);
     m.n_out += bb_strips(bb, space, device, a, out + m.n_out);
+    m.n_out += bb_rows(bb, space, device, a, out + m.n_out);
     find_nest(&m);
     add_parts(&m);
     add_group_parts(&m);

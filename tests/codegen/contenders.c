@@ -1,6 +1,7 @@
 #include "tests/codegen/contenders.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,14 +121,20 @@ struct cg_program *contenders_program(const struct contenders *c, unsigned i, co
     return cg_build(bb, candidate, &target, c->arena, why);
 }
 
+static void compare_within(const struct contenders *c, unsigned i, double *results, const double *expected,
+                           uint32_t output, double relative)
+{
+    for (int64_t j = 0; j < c->problem->backbone->buffers[output].elements; j++) {
+        cr_assert(fabs(results[j] - expected[j]) <= relative * fmax(1, fabs(expected[j])),
+                  "%s: element %lld is %g, not %g", c->plain[i].label, (long long)j, results[j], expected[j]);
+        results[j] = -12345;
+    }
+}
+
 void contenders_compare(const struct contenders *c, unsigned i, double *results, const double *expected,
                         uint32_t output)
 {
-    for (int64_t j = 0; j < c->problem->backbone->buffers[output].elements; j++) {
-        cr_assert_eq(results[j], expected[j], "%s: element %lld is %g, not %g", c->plain[i].label,
-                     (long long)j, results[j], expected[j]);
-        results[j] = -12345;
-    }
+    compare_within(c, i, results, expected, output, 0);
 }
 
 static bool run_text(const struct contenders *c, unsigned i, double **buffers)
@@ -152,7 +159,7 @@ static bool run_loops(const struct contenders *c, unsigned i, double **buffers)
     return true;
 }
 
-static void check(const struct contenders *c, unsigned n,
+static void check(const struct contenders *c, unsigned n, double relative,
                   bool (*run)(const struct contenders *c, unsigned i, double **buffers))
 {
     uint32_t output;
@@ -160,17 +167,22 @@ static void check(const struct contenders *c, unsigned n,
     double **buffers = contenders_buffers(c, &output, &expected);
     cr_assert_eq(c->n, n, "%u", c->n);
     for (unsigned i = c->first; i < c->first + c->n; i++)
-        if (run(c, i, buffers)) contenders_compare(c, i, buffers[output], expected, output);
+        if (run(c, i, buffers)) compare_within(c, i, buffers[output], expected, output, relative);
 }
 
 void contenders_check(const struct contenders *c, unsigned n)
 {
-    check(c, n, run_text);
+    check(c, n, 0, run_text);
 }
 
 void contenders_interpret(const struct contenders *c, unsigned n)
 {
-    check(c, n, run_loops);
+    contenders_interpret_within(c, n, 0);
+}
+
+void contenders_interpret_within(const struct contenders *c, unsigned n, double relative)
+{
+    check(c, n, relative, run_loops);
 }
 
 void contenders_count(contenders_finder find, const char *kernel, const char *sizes,

@@ -44,6 +44,8 @@ void contenders_compare(const struct contenders *c, unsigned i, double *results,
  * texts on a device, which takes a second or more to build each; of their loop programs. */
 void contenders_check(const struct contenders *c, unsigned n);
 void contenders_interpret(const struct contenders *c, unsigned n);
+/* The same, but results may differ by that share of them, or of 1: sums are in another order. */
+void contenders_interpret_within(const struct contenders *c, unsigned n, double relative);
 
 /* bb_tiled(), bb_panels(), bb_layers(), bb_matrix(), bb_transposed() or bb_strips(). */
 typedef unsigned (*contenders_finder)(const struct backbone *bb, const struct space *space,

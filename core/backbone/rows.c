@@ -1,0 +1,428 @@
+/* Rows of results by groups as decisions. Attention, of 256 queries and 256 keys of 64 (attention.lift): a
+ * group has two queries, its 256 work-items compute their scores into local memory, a key each,
+ *
+ *     size(n.0)=128  size(n.1)=2                          two queries of a group
+ *     staged(scores)=YES                                  2 x 256 scores, for all that read them:
+ *     outside(n)=1  outside(m)=0
+ *     size(scores.copy.m.0)=256  THREAD                   a key for each work-item
+ *     size(scores.copy.d_2.0)=16  size(scores.copy.d_2.1)=4   whose elements are read as vectors
+ *
+ * share the reductions that have one result for a query, the largest score and the sum of the exponentials,
+ *
+ *     size(m_2.0)=256  THREAD  split(m_2.0)=ITEMS
+ *
+ * and of each of the 64 results of a query four work-items share the sum:
+ *
+ *     size(d.0)=64  THREAD
+ *     size(m.0)=64  UNROLL  size(m.1)=4  FUSED  split(m.1)=ITEMS */
+#include "core/backbone/rows.h"
+
+#include <inttypes.h>
+
+#include "core/backbone/combine.h"
+#include "core/backbone/product.h"
+#include "core/base/arena.h"
+#include "core/base/panic.h"
+
+enum { OUTER, INNER }; /* levels */
+enum {
+    VECTOR = 4,         /* elements at once of what a copy sums up */
+    MOST_UNROLLED = 64, /* steps of the last sum */
+    MOST_TIMES = 8      /* elements of anything else that a work-item has in registers */
+};
+
+struct rows_shape {
+    int64_t items, rows; /* of a group */
+};
+
+struct rows {
+    struct tiler t; /* of its product only step and store are set */
+    struct rows_shape shape;
+    uint32_t outer, column, sum; /* logicals: rows, columns of the output, and what is reduced for each */
+    int64_t loops, steps, parts; /* of such a sum: unrolled steps, and work-items that share it */
+};
+
+/* ---- the rows in a program ---- */
+
+static bool is_kept(const struct backbone *bb, uint32_t value)
+{
+    return bb->insts[bb->values[value].load].kind == BB_TAKE;
+}
+
+static bool is_owner(const struct backbone *bb, uint32_t value)
+{
+    return is_kept(bb, value) && bb->values[value].owner == value;
+}
+
+/* Whether an instruction is part of a copy, or is dead because values are kept. */
+static bool is_absent(const struct backbone *bb, uint32_t inst)
+{
+    const struct bb_inst *i = &bb->insts[inst];
+    if (i->kind == BB_COPY_LOAD || i->kind == BB_COPY_STORE) return true;
+    if (i->unless != BB_NONE && is_kept(bb, i->unless)) return true;
+    for (uint32_t v = 0; v < bb->n_values; v++)
+        if (is_owner(bb, v) && inst >= bb->values[v].copy_load && inst <= bb->values[v].copy_store)
+            return true;
+    return false;
+}
+
+/* The only logical that a step reduces; BB_NONE: there are several. */
+static uint32_t reduced_by(const struct backbone *bb, uint32_t step)
+{
+    const struct bb_inst *inst = &bb->insts[step];
+    uint32_t found = BB_NONE;
+    for (unsigned i = 0; i < inst->n_logicals; i++) {
+        if (!bb_reduces(bb, inst, inst->logicals[i])) continue;
+        if (found != BB_NONE) return BB_NONE;
+        found = inst->logicals[i];
+    }
+    return found;
+}
+
+/* Whether the rows of the output are along a logical. */
+static bool is_outer(const struct rows *r, uint32_t logical)
+{
+    return logical != r->column && bb_owns(&r->t.bb->insts[r->t.p.store], logical);
+}
+
+/* Kept values are of rows of the output and along one other logical, without windows. */
+static bool are_kept_of_rows(const struct rows *r)
+{
+    const struct backbone *bb = r->t.bb;
+    unsigned n = 0;
+    for (uint32_t v = 0; v < bb->n_values; v++) {
+        if (!is_owner(bb, v)) continue;
+        const struct bb_region *region = &bb->regions[bb->values[v].region];
+        unsigned others = 0;
+        bool of_rows = false;
+        for (unsigned c = 0; c < region->n_dims; c++) {
+            const struct bb_region_dim *dim = &bb->region_dims[region->first_region_dim + c];
+            uint32_t logical = bb->terms[dim->first_term].logical;
+            if (bb_overlaps(dim)) return false;
+            others += !is_outer(r, logical);
+            of_rows |= logical == r->outer;
+        }
+        if (!of_rows || others != 1) return false;
+        n++;
+    }
+    return n > 0;
+}
+
+/* All other reductions have results of rows, not of columns, and work-items may divide them. */
+static bool are_shared(const struct rows *r)
+{
+    const struct backbone *bb = r->t.bb;
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        if (bb->insts[i].kind != BB_STEP || is_absent(bb, i) || i == r->t.p.step) continue;
+        uint32_t reduced = reduced_by(bb, i);
+        if (bb->insts[i].scan || reduced == BB_NONE || bb_owns(&bb->insts[i], r->column) ||
+            !bb_may_split(&bb->logicals[reduced], true))
+            return false;
+    }
+    return true;
+}
+
+static bool find(struct rows *r)
+{
+    const struct backbone *bb = r->t.bb;
+    struct product *p = &r->t.p;
+    p->store = product_only_store(bb);
+    if (p->store == BB_NONE) return false;
+    const struct bb_inst *store = &bb->insts[p->store];
+    p->step = store->operands[0];
+    if (store->n_logicals < 2 || bb->insts[p->step].kind != BB_STEP) return false;
+    r->column = store->logicals[store->n_logicals - 1];
+    r->outer = store->logicals[store->n_logicals - 2];
+    r->sum = reduced_by(bb, p->step);
+    return r->sum != BB_NONE && !bb->insts[p->step].scan && bb_owns(&bb->insts[p->step], r->column) &&
+           product_is_contiguous(bb, p->store, r->column) && are_kept_of_rows(r) && are_shared(r);
+}
+
+/* ---- shapes ---- */
+
+/* Steps of a part of the sum: as many as are unrolled, and loops around them. */
+static void fit_sum(struct rows *r)
+{
+    const struct bb_logical *sum = &r->t.bb->logicals[r->sum];
+    int64_t steps = sum->extent / r->parts;
+    unsigned left = sum->n_levels - (r->parts > 1); /* levels */
+    r->steps = left > 1 ? tiler_divisor(steps, MOST_UNROLLED, 1) : steps <= MOST_UNROLLED ? steps : 1;
+    r->loops = steps / r->steps;
+}
+
+/* Whether copies can be divided so: elements of a work-item, parts and columns are levels. */
+static bool has_levels(const struct rows *r, int64_t parts)
+{
+    const struct backbone *bb = r->t.bb;
+    int64_t items = parts * bb->logicals[r->column].extent;
+    for (uint32_t v = 0; v < bb->n_values; v++) {
+        const struct bb_inst *store = &bb->insts[bb->values[v].copy_store];
+        for (unsigned i = 0; i < store->n_logicals && is_owner(bb, v); i++) {
+            const struct bb_logical *l = &bb->logicals[store->logicals[i]];
+            if (is_outer(r, l->of)) continue;
+            if (l->extent % parts || (l->extent != items && l->n_levels < 3)) return false;
+        }
+    }
+    return true;
+}
+
+/* Work-items that share a sum: as many as are in a group of that size, or else as cover a copy; or one. */
+static int64_t parts_of(const struct rows *r, int64_t items, int64_t most)
+{
+    const struct bb_logical *sum = &r->t.bb->logicals[r->sum];
+    int64_t columns = r->t.bb->logicals[r->column].extent;
+    if (!bb_may_split(sum, true)) return 1;
+    int64_t parts = tiler_divisor(sum->extent, items / columns, 1), cover = sum->extent / columns;
+    if (has_levels(r, parts)) return parts;
+    return sum->extent % columns == 0 && sum->extent <= most && has_levels(r, cover) ? cover : 1;
+}
+
+static bool fit(struct rows *r)
+{
+    const struct tiler *t = &r->t;
+    const struct bb_logical *outer = &t->bb->logicals[r->outer], *sum = &t->bb->logicals[r->sum];
+    int64_t columns = t->bb->logicals[r->column].extent;
+    int64_t most = t->device->max_work_group < t->device->max_work_item[0] ? t->device->max_work_group
+                                                                           : t->device->max_work_item[0];
+    int64_t items = r->shape.items < most ? r->shape.items : most;
+    if (columns < 2 || columns > items || sum->n_levels <= INNER) return false;
+    r->parts = parts_of(r, items, most);
+    r->shape.items = r->parts * columns;
+    fit_sum(r);
+    return outer->extent % r->shape.rows == 0 && outer->extent > r->shape.rows &&
+           (r->shape.rows == 1 || outer->n_levels > INNER);
+}
+
+/* The bytes of what is kept. */
+static bool has_room(const struct rows *r)
+{
+    const struct backbone *bb = r->t.bb;
+    int64_t bytes = 0;
+    for (uint32_t v = 0; v < bb->n_values; v++) {
+        if (!is_owner(bb, v)) continue;
+        const struct bb_region *region = &bb->regions[bb->values[v].region];
+        int64_t elements = r->shape.rows;
+        for (unsigned c = 0; c < region->n_dims; c++) {
+            uint32_t logical = bb->terms[bb->region_dims[region->first_region_dim + c].first_term].logical;
+            if (!is_outer(r, logical)) elements *= bb->logicals[logical].extent;
+        }
+        bytes += elements * (int64_t)scalar_type_bytes(region->type);
+    }
+    return bytes <= r->t.device->local_bytes;
+}
+
+/* ---- decisions ---- */
+
+/* How work-items go along a logical that is no column: so many on the first axis, and on the second. */
+struct walk {
+    int64_t times, across, along;
+};
+
+/* Shared reductions have work-items on the first axis only, of which there are enough; what is copied takes
+ * longer. */
+static struct walk walk_of(const struct rows *r, uint32_t logical, int64_t across)
+{
+    const struct bb_logical *l = &r->t.bb->logicals[logical];
+    struct walk w = {1, across, 1};
+    if (l->n_levels > INNER || across == 1)
+        w.along = tiler_divisor(l->extent / across, r->shape.items / r->parts, 1);
+    w.times = l->extent / (across * w.along);
+    return w;
+}
+
+static unsigned levels_of(struct walk w)
+{
+    return (w.times > 1 ? 1U : 0U) + (w.across > 1 ? 1U : 0U) + (w.along > 1 ? 1U : 0U);
+}
+
+/* Its sizes from a level on. */
+static void decide_walk(struct rows *r, uint32_t logical, struct walk w, unsigned from)
+{
+    const int64_t all[] = {w.times, w.across, w.along};
+    int64_t sizes[4] = {0};
+    unsigned n = 0;
+    for (unsigned i = 0; i < 3; i++)
+        if (all[i] > 1) sizes[n++] = all[i];
+    tiler_sizes(&r->t, logical, from, n > from ? sizes + from : sizes + n);
+}
+
+/* In one instruction. What each work-item has several of is unrolled, or a loop that it shares with `last`.
+ */
+static void spread(struct rows *r, uint32_t inst, uint32_t logical, struct walk w, uint32_t last)
+{
+    struct tiler *t = &r->t;
+    unsigned level = OUTER;
+    if (w.times > 1)
+        tiler_kind(t, inst, logical, level++, w.times > MOST_TIMES ? GPU_DIM_KIND_LOOP : GPU_DIM_KIND_UNROLL);
+    if (w.times > MOST_TIMES && inst != last)
+        tiler_order(t, tiler_statement(t, inst, logical, OUTER), GPU_ORDER_MERGED,
+                    tiler_statement(t, last, logical, OUTER));
+    if (w.across > 1) tiler_axis(t, inst, logical, level++, GPU_MAP_ENCODING_LCL1);
+    if (w.along > 1) tiler_axis(t, inst, logical, level, GPU_MAP_ENCODING_LCL0);
+}
+
+/* Rows of the output are groups, those of the innermost such logical several a group: in registers. */
+static void decide_outer(struct rows *r, uint32_t inst, uint32_t logical)
+{
+    struct tiler *t = &r->t;
+    const struct bb_inst *store = &t->bb->insts[t->p.store];
+    unsigned axis = 0;
+    for (unsigned i = store->n_logicals - 1; i-- > 0 && store->logicals[i] != logical;)
+        axis += t->bb->logicals[store->logicals[i]].extent > 1;
+    if (t->bb->logicals[logical].extent > 1)
+        tiler_axis(t, inst, logical, OUTER, GPU_MAP_ENCODING_WRG0 + axis);
+    if (logical == r->outer && r->shape.rows > 1) tiler_kind(t, inst, logical, INNER, GPU_DIM_KIND_UNROLL);
+}
+
+/* The steps of the last sum: a loop around unrolled ones, or only one of them; then its parts. */
+static void decide_sum(struct rows *r, uint32_t inst)
+{
+    struct tiler *t = &r->t;
+    unsigned level = OUTER;
+    if (r->loops > 1) tiler_kind(t, inst, r->sum, level++, GPU_DIM_KIND_LOOP);
+    if (r->steps > 1) tiler_kind(t, inst, r->sum, level++, GPU_DIM_KIND_UNROLL);
+    if (r->parts > 1) tiler_axis(t, inst, r->sum, level, GPU_MAP_ENCODING_LCL1);
+}
+
+static void decide_sizes(struct rows *r)
+{
+    struct tiler *t = &r->t;
+    const struct backbone *bb = t->bb;
+    const struct bb_inst *store = &bb->insts[t->p.store];
+    for (uint32_t l = 0; l < bb->n_logicals; l++)
+        if (bb_has_span(bb, l)) tiler_decide(t, gpu_act_span(t->space, l, bb->logicals[l].extent));
+    for (unsigned i = 0; i < store->n_logicals; i++)
+        tiler_sizes(t, store->logicals[i], INNER,
+                    (const int64_t[]){store->logicals[i] == r->outer ? r->shape.rows : 0, 0});
+    const int64_t levels[] = {r->loops, r->steps, r->parts};
+    int64_t sizes[4] = {0};
+    unsigned n = 0;
+    for (unsigned i = 0; i < 3; i++)
+        if (levels[i] > 1) sizes[n++] = levels[i];
+    tiler_sizes(t, r->sum, INNER, n > 0 ? sizes + 1 : sizes);
+    if (bb_may_split(&bb->logicals[r->sum], true))
+        tiler_split(t, r->sum, r->parts > 1 ? n - 1 : BB_MAX_LEVELS);
+}
+
+/* The step that reduces a logical of the program; there is one. */
+static uint32_t step_of(const struct backbone *bb, uint32_t logical)
+{
+    uint32_t step = 0;
+    while (is_absent(bb, step) || !bb_reduces(bb, &bb->insts[step], logical))
+        CHECK(++step < bb->n_insts);
+    return step;
+}
+
+/* All instructions but those of copies. */
+static void decide_instructions(struct rows *r)
+{
+    struct tiler *t = &r->t;
+    for (uint32_t i = 0; i < t->bb->n_insts; i++) {
+        const struct bb_inst *inst = &t->bb->insts[i];
+        for (unsigned j = 0; j < inst->n_logicals && !is_absent(t->bb, i); j++) {
+            uint32_t l = inst->logicals[j];
+            if (l == r->column)
+                tiler_axis(t, i, l, OUTER, GPU_MAP_ENCODING_LCL0);
+            else if (is_outer(r, l))
+                decide_outer(r, i, l);
+            else if (l == r->sum)
+                decide_sum(r, i);
+            else
+                spread(r, i, l, walk_of(r, l, 1), step_of(t->bb, l));
+            if (!bb_reduces(t->bb, inst, l) || l == r->sum) continue;
+            struct walk w = walk_of(r, l, 1);
+            decide_walk(r, l, w, INNER);
+            tiler_split(t, l, w.along > 1 ? levels_of(w) - 1 : BB_MAX_LEVELS);
+        }
+    }
+}
+
+/* A sum inside a copy: elements that are neighbours are read as vectors. */
+static void decide_copied_sum(struct rows *r, const struct bb_value *v, uint32_t logical)
+{
+    struct tiler *t = &r->t;
+    const struct bb_logical *l = &t->bb->logicals[logical];
+    bool vectors =
+        l->extent % VECTOR == 0 && l->extent > VECTOR && l->n_levels > INNER && tiler_has_width(t, VECTOR);
+    uint32_t step = BB_NONE;
+    tiler_sizes(t, logical, OUTER,
+                vectors ? (const int64_t[]){l->extent / VECTOR, VECTOR, 0} : (const int64_t[]){l->extent, 0});
+    for (uint32_t i = v->copy_load; i <= v->copy_store; i++)
+        if (bb_reduces(t->bb, &t->bb->insts[i], logical)) step = i;
+    for (uint32_t i = v->copy_load; i <= v->copy_store; i++) {
+        const struct bb_inst *inst = &t->bb->insts[i];
+        if (!bb_owns(inst, logical)) continue;
+        tiler_kind(t, i, logical, OUTER, GPU_DIM_KIND_LOOP);
+        if (i != step && step != BB_NONE)
+            tiler_order(t, tiler_statement(t, i, logical, OUTER), GPU_ORDER_MERGED,
+                        tiler_statement(t, step, logical, OUTER));
+        if (vectors)
+            tiler_kind(t, i, logical, INNER,
+                       inst->kind == BB_COPY_LOAD && product_is_contiguous(t->bb, i, l->of)
+                           ? GPU_DIM_KIND_VECTOR
+                           : GPU_DIM_KIND_UNROLL);
+    }
+}
+
+/* A kept value: of all rows of the group, each work-item computes some elements. */
+static void decide_copy(struct rows *r, uint32_t value)
+{
+    struct tiler *t = &r->t;
+    const struct bb_value *v = &t->bb->values[value];
+    const struct bb_inst *store = &t->bb->insts[v->copy_store];
+    const struct bb_region *region = &t->bb->regions[v->region];
+    tiler_decide(t, gpu_act_mem_space(t->space, v->region, GPU_MEM_SPACE_LOCAL));
+    tiler_decide(t, gpu_act_pad(t->space, v->region, 0));
+    for (unsigned c = 0; c < region->n_dims; c++) {
+        uint32_t term = t->bb->region_dims[region->first_region_dim + c].first_term,
+                 copy = store->logicals[c];
+        uint32_t logical = t->bb->terms[term].logical;
+        tiler_decide(t, gpu_act_outside(t->space, term, is_outer(r, logical)));
+        if (!is_outer(r, logical))
+            decide_walk(r, copy, walk_of(r, copy, r->parts), OUTER);
+        else
+            tiler_sizes(t, copy, OUTER, (const int64_t[]){logical == r->outer ? r->shape.rows : 1, 0});
+        for (uint32_t i = v->copy_load; i <= v->copy_store; i++) {
+            if (!bb_owns(&t->bb->insts[i], copy)) continue;
+            if (!is_outer(r, logical))
+                spread(r, i, copy, walk_of(r, copy, r->parts), v->copy_store);
+            else if (logical == r->outer && r->shape.rows > 1)
+                tiler_kind(t, i, copy, OUTER, GPU_DIM_KIND_UNROLL);
+        }
+    }
+    for (uint32_t l = 0; l < t->bb->n_logicals; l++)
+        if (t->bb->logicals[l].region == v->region && t->bb->logicals[l].coordinate == BB_NONE)
+            decide_copied_sum(r, v, l);
+}
+
+static void decide_all(struct rows *r)
+{
+    struct tiler *t = &r->t;
+    decide_sizes(r);
+    for (uint32_t v = 0; v < t->bb->n_values; v++)
+        tiler_decide(t, gpu_act_staged(t->space, v, is_kept(t->bb, v) ? GPU_STAGED_YES : GPU_STAGED_NO));
+    decide_instructions(r);
+    for (uint32_t v = 0; v < t->bb->n_values; v++)
+        if (is_owner(t->bb, v)) decide_copy(r, v);
+}
+
+unsigned bb_rows(const struct backbone *bb, const struct space *space, const struct bb_device *device,
+                 struct arena *a, struct bb_plain out[BB_MAX_ROWS])
+{
+    static const struct rows_shape shapes[BB_MAX_ROWS] = {{256, 1}, {256, 2}, {256, 4}};
+    struct rows found = {.t = {.bb = bb, .space = space, .device = device, .arena = a}};
+    unsigned n = 0;
+    if (!device->gpu || !find(&found)) return 0;
+    for (unsigned i = 0; i < BB_MAX_ROWS; i++) {
+        struct rows r = found;
+        r.shape = shapes[i];
+        if (!fit(&r) || !has_room(&r)) continue;
+        decide_all(&r);
+        out[n++] = (struct bb_plain){
+            .label =
+                arena_printf(a, "one group of %" PRId64 " per %" PRId64 " row%s, sums shared by %" PRId64,
+                             r.shape.items, r.shape.rows, r.shape.rows > 1 ? "s" : "", r.parts),
+            .decisions = r.t.decisions};
+    }
+    return n;
+}
