@@ -1,5 +1,5 @@
 /* What plain implementations in tiles have in common (tiled.c, matrix.c, panel.c, layer.c, strips.c,
- * transposed.c): the product in a program, and decisions about instructions by logical and level:
+ * transposed.c, rows.c): the product in a program, and decisions about instructions by logical and level:
  *
  *     C[m][n] = sum over k of A[m][k] * B[k][n]    product_find(bb, &t.p)
  *     dim_kind(mad.k.1)=UNROLL                     tiler_kind(&t, t.p.step, t.p.k, 1, GPU_DIM_KIND_UNROLL)

@@ -1,20 +1,25 @@
-/* Rows of results by groups as decisions. Attention, of 256 queries and 256 keys of 64 (attention.lift): a
- * group has two queries, its 256 work-items compute their scores into local memory, a key each,
+/* Rows of results by groups as decisions. Attention of 256 queries and 256 keys of 64 (attention.lift), a
+ * group of 8 x 32 work-items for two queries. They compute the scores into local memory, a key each:
  *
- *     size(n.0)=128  size(n.1)=2                          two queries of a group
- *     staged(scores)=YES                                  2 x 256 scores, for all that read them:
- *     outside(n)=1  outside(m)=0
- *     size(scores.copy.m.0)=256  THREAD                   a key for each work-item
- *     size(scores.copy.d_2.0)=16  size(scores.copy.d_2.1)=4   whose elements are read as vectors
+ *     size(n.0)=128  size(n.1)=2                           groups, queries of a group
+ *     staged(scores)=YES  outside(n)=1  outside(m)=0       2 x 256 scores, for all that read them
+ *     size(scores.copy.m.0)=8    second local axis         a key for each work-item,
+ *     size(scores.copy.m.1)=32   first local axis
+ *     size(scores.copy.d_2.0)=16                           its elements in vectors
+ *     size(scores.copy.d_2.1)=4  VECTOR
  *
- * share the reductions that have one result for a query, the largest score and the sum of the exponentials,
+ * Reductions that have one result for a query, the largest score and the sum of exponentials, are shared by
+ * the 32 work-items of the first axis:
  *
- *     size(m_2.0)=256  THREAD  split(m_2.0)=ITEMS
+ *     size(m_2.0)=8   UNROLL
+ *     size(m_2.1)=32  first local axis  split(m_2.1)=ITEMS
  *
- * and of each of the 64 results of a query four work-items share the sum:
+ * A work-item has two neighbouring results of a query, and eight share their sums over the keys:
  *
- *     size(d.0)=64  THREAD
- *     size(m.0)=64  UNROLL  size(m.1)=4  FUSED  split(m.1)=ITEMS */
+ *     size(d.0)=32  first local axis    size(d.1)=2  VECTOR
+ *     size(m.0)=32  UNROLL              size(m.1)=8  second local axis  split(m.1)=ITEMS
+ *
+ * What is summed up, the exponential of a score times an element, is so computed once for both results. */
 #include "core/backbone/rows.h"
 
 #include <inttypes.h>
@@ -28,17 +33,19 @@ enum { OUTER, INNER }; /* levels */
 enum {
     VECTOR = 4,         /* elements at once of what a copy sums up */
     MOST_UNROLLED = 64, /* steps of the last sum */
-    MOST_TIMES = 8      /* elements of anything else that a work-item has in registers */
+    MOST_TIMES = 16     /* elements of anything else that a work-item has in registers */
 };
 
 struct rows_shape {
     int64_t items, rows; /* of a group */
+    int64_t width;       /* results of a work-item: neighbouring columns, a vector */
 };
 
 struct rows {
     struct tiler t; /* of its product only step and store are set */
     struct rows_shape shape;
     uint32_t outer, column, sum; /* logicals: rows, columns of the output, and what is reduced for each */
+    int64_t lanes;               /* work-items for a row: a vector each */
     int64_t loops, steps, parts; /* of such a sum: unrolled steps, and work-items that share it */
 };
 
@@ -140,6 +147,26 @@ static bool find(struct rows *r)
 
 /* ---- shapes ---- */
 
+/* How work-items go along a logical that is no column: so many on the second axis, and on the first. Shared
+ * reductions have those on the first only: one level of a reduction can be divided. */
+struct walk {
+    int64_t times, across, along;
+};
+
+static struct walk walk_of(const struct rows *r, uint32_t logical, int64_t across)
+{
+    const struct bb_logical *l = &r->t.bb->logicals[logical];
+    struct walk w = {1, across, 1};
+    if (l->n_levels > INNER || across == 1) w.along = tiler_divisor(l->extent / across, r->lanes, 1);
+    w.times = l->extent / (across * w.along);
+    return w;
+}
+
+static unsigned levels_of(struct walk w)
+{
+    return (w.times > 1 ? 1U : 0U) + (w.across > 1 ? 1U : 0U) + (w.along > 1 ? 1U : 0U);
+}
+
 /* Steps of a part of the sum: as many as are unrolled, and loops around them. */
 static void fit_sum(struct rows *r)
 {
@@ -150,17 +177,17 @@ static void fit_sum(struct rows *r)
     r->loops = steps / r->steps;
 }
 
-/* Whether copies can be divided so: elements of a work-item, parts and columns are levels. */
+/* Whether copies can be divided by so many on the second axis, and by some on the first. */
 static bool has_levels(const struct rows *r, int64_t parts)
 {
     const struct backbone *bb = r->t.bb;
-    int64_t items = parts * bb->logicals[r->column].extent;
     for (uint32_t v = 0; v < bb->n_values; v++) {
         const struct bb_inst *store = &bb->insts[bb->values[v].copy_store];
         for (unsigned i = 0; i < store->n_logicals && is_owner(bb, v); i++) {
             const struct bb_logical *l = &bb->logicals[store->logicals[i]];
             if (is_outer(r, l->of)) continue;
-            if (l->extent % parts || (l->extent != items && l->n_levels < 3)) return false;
+            struct walk w = walk_of(r, store->logicals[i], parts);
+            if (l->extent % parts || w.along == 1 || levels_of(w) > l->n_levels) return false;
         }
     }
     return true;
@@ -170,27 +197,29 @@ static bool has_levels(const struct rows *r, int64_t parts)
 static int64_t parts_of(const struct rows *r, int64_t items, int64_t most)
 {
     const struct bb_logical *sum = &r->t.bb->logicals[r->sum];
-    int64_t columns = r->t.bb->logicals[r->column].extent;
     if (!bb_may_split(sum, true)) return 1;
-    int64_t parts = tiler_divisor(sum->extent, items / columns, 1), cover = sum->extent / columns;
+    int64_t parts = tiler_divisor(sum->extent, items / r->lanes, 1), cover = sum->extent / r->lanes;
     if (has_levels(r, parts)) return parts;
-    return sum->extent % columns == 0 && sum->extent <= most && has_levels(r, cover) ? cover : 1;
+    return sum->extent % r->lanes == 0 && sum->extent <= most && has_levels(r, cover) ? cover : 1;
 }
 
 static bool fit(struct rows *r)
 {
     const struct tiler *t = &r->t;
-    const struct bb_logical *outer = &t->bb->logicals[r->outer], *sum = &t->bb->logicals[r->sum];
-    int64_t columns = t->bb->logicals[r->column].extent;
+    const struct bb_logical *outer = &t->bb->logicals[r->outer], *sum = &t->bb->logicals[r->sum],
+                            *column = &t->bb->logicals[r->column];
     int64_t most = t->device->max_work_group < t->device->max_work_item[0] ? t->device->max_work_group
                                                                            : t->device->max_work_item[0];
     int64_t items = r->shape.items < most ? r->shape.items : most;
-    if (columns < 2 || columns > items || sum->n_levels <= INNER) return false;
+    if (column->extent % r->shape.width || !tiler_has_width(t, r->shape.width)) return false;
+    r->lanes = column->extent / r->shape.width;
+    if (r->lanes < 2 || r->lanes > items || sum->n_levels <= INNER) return false;
     r->parts = parts_of(r, items, most);
-    r->shape.items = r->parts * columns;
+    r->shape.items = r->parts * r->lanes;
     fit_sum(r);
     return outer->extent % r->shape.rows == 0 && outer->extent > r->shape.rows &&
-           (r->shape.rows == 1 || outer->n_levels > INNER);
+           (r->shape.rows == 1 || outer->n_levels > INNER) &&
+           (r->shape.width == 1 || column->n_levels > INNER);
 }
 
 /* The bytes of what is kept. */
@@ -212,28 +241,6 @@ static bool has_room(const struct rows *r)
 }
 
 /* ---- decisions ---- */
-
-/* How work-items go along a logical that is no column: so many on the first axis, and on the second. */
-struct walk {
-    int64_t times, across, along;
-};
-
-/* Shared reductions have work-items on the first axis only, of which there are enough; what is copied takes
- * longer. */
-static struct walk walk_of(const struct rows *r, uint32_t logical, int64_t across)
-{
-    const struct bb_logical *l = &r->t.bb->logicals[logical];
-    struct walk w = {1, across, 1};
-    if (l->n_levels > INNER || across == 1)
-        w.along = tiler_divisor(l->extent / across, r->shape.items / r->parts, 1);
-    w.times = l->extent / (across * w.along);
-    return w;
-}
-
-static unsigned levels_of(struct walk w)
-{
-    return (w.times > 1 ? 1U : 0U) + (w.across > 1 ? 1U : 0U) + (w.along > 1 ? 1U : 0U);
-}
 
 /* Its sizes from a level on. */
 static void decide_walk(struct rows *r, uint32_t logical, struct walk w, unsigned from)
@@ -291,9 +298,11 @@ static void decide_sizes(struct rows *r)
     const struct bb_inst *store = &bb->insts[t->p.store];
     for (uint32_t l = 0; l < bb->n_logicals; l++)
         if (bb_has_span(bb, l)) tiler_decide(t, gpu_act_span(t->space, l, bb->logicals[l].extent));
-    for (unsigned i = 0; i < store->n_logicals; i++)
-        tiler_sizes(t, store->logicals[i], INNER,
-                    (const int64_t[]){store->logicals[i] == r->outer ? r->shape.rows : 0, 0});
+    for (unsigned i = 0; i < store->n_logicals; i++) {
+        uint32_t l = store->logicals[i];
+        int64_t inner = l == r->outer ? r->shape.rows : l == r->column ? r->shape.width : 1;
+        tiler_sizes(t, l, INNER, (const int64_t[]){inner, 0});
+    }
     const int64_t levels[] = {r->loops, r->steps, r->parts};
     int64_t sizes[4] = {0};
     unsigned n = 0;
@@ -302,6 +311,18 @@ static void decide_sizes(struct rows *r)
     tiler_sizes(t, r->sum, INNER, n > 0 ? sizes + 1 : sizes);
     if (bb_may_split(&bb->logicals[r->sum], true))
         tiler_split(t, r->sum, r->parts > 1 ? n - 1 : BB_MAX_LEVELS);
+}
+
+/* Neighbouring columns: a vector in memory, in registers one after the other. */
+static void decide_column(struct rows *r, uint32_t inst)
+{
+    struct tiler *t = &r->t;
+    const struct bb_inst *i = &t->bb->insts[inst];
+    bool vector = (i->kind == BB_LOAD || i->kind == BB_STORE) &&
+                  product_has_vectors(t->bb, inst, r->column, r->shape.width);
+    tiler_axis(t, inst, r->column, OUTER, GPU_MAP_ENCODING_LCL0);
+    if (r->shape.width > 1)
+        tiler_kind(t, inst, r->column, INNER, vector ? GPU_DIM_KIND_VECTOR : GPU_DIM_KIND_UNROLL);
 }
 
 /* The step that reduces a logical of the program; there is one. */
@@ -313,6 +334,13 @@ static uint32_t step_of(const struct backbone *bb, uint32_t logical)
     return step;
 }
 
+static void decide_shared(struct rows *r, uint32_t logical)
+{
+    struct walk w = walk_of(r, logical, 1);
+    decide_walk(r, logical, w, INNER);
+    tiler_split(&r->t, logical, w.along > 1 ? levels_of(w) - 1 : BB_MAX_LEVELS);
+}
+
 /* All instructions but those of copies. */
 static void decide_instructions(struct rows *r)
 {
@@ -322,17 +350,14 @@ static void decide_instructions(struct rows *r)
         for (unsigned j = 0; j < inst->n_logicals && !is_absent(t->bb, i); j++) {
             uint32_t l = inst->logicals[j];
             if (l == r->column)
-                tiler_axis(t, i, l, OUTER, GPU_MAP_ENCODING_LCL0);
+                decide_column(r, i);
             else if (is_outer(r, l))
                 decide_outer(r, i, l);
             else if (l == r->sum)
                 decide_sum(r, i);
             else
                 spread(r, i, l, walk_of(r, l, 1), step_of(t->bb, l));
-            if (!bb_reduces(t->bb, inst, l) || l == r->sum) continue;
-            struct walk w = walk_of(r, l, 1);
-            decide_walk(r, l, w, INNER);
-            tiler_split(t, l, w.along > 1 ? levels_of(w) - 1 : BB_MAX_LEVELS);
+            if (bb_reduces(t->bb, inst, l) && l != r->sum) decide_shared(r, l);
         }
     }
 }
@@ -409,7 +434,8 @@ static void decide_all(struct rows *r)
 unsigned bb_rows(const struct backbone *bb, const struct space *space, const struct bb_device *device,
                  struct arena *a, struct bb_plain out[BB_MAX_ROWS])
 {
-    static const struct rows_shape shapes[BB_MAX_ROWS] = {{256, 1}, {256, 2}, {256, 4}};
+    static const struct rows_shape shapes[BB_MAX_ROWS] = {{256, 1, 1}, {256, 2, 1}, {256, 4, 1}, {256, 1, 2},
+                                                          {256, 2, 2}, {256, 1, 4}, {256, 2, 4}, {256, 4, 4}};
     struct rows found = {.t = {.bb = bb, .space = space, .device = device, .arena = a}};
     unsigned n = 0;
     if (!device->gpu || !find(&found)) return 0;
@@ -419,9 +445,11 @@ unsigned bb_rows(const struct backbone *bb, const struct space *space, const str
         if (!fit(&r) || !has_room(&r)) continue;
         decide_all(&r);
         out[n++] = (struct bb_plain){
-            .label =
-                arena_printf(a, "one group of %" PRId64 " per %" PRId64 " row%s, sums shared by %" PRId64,
-                             r.shape.items, r.shape.rows, r.shape.rows > 1 ? "s" : "", r.parts),
+            .label = arena_printf(a,
+                                  "one group of %" PRId64 " per %" PRId64 " row%s, sums shared by %" PRId64
+                                  ", %" PRId64 " column%s at once",
+                                  r.shape.items, r.shape.rows, r.shape.rows > 1 ? "s" : "", r.parts,
+                                  r.shape.width, r.shape.width > 1 ? "s" : ""),
             .decisions = r.t.decisions};
     }
     return n;

@@ -4,7 +4,7 @@
 
 #include "core/backbone/backbone.h"
 
-enum { BB_MAX_ROWS = 3 };
+enum { BB_MAX_ROWS = 8 };
 
 /* Those of a program whose output is a matrix, or several, of sums, and whose rows have a computed value that
  * several of its reductions or elements read (stored.h). Returns their number, 0 for other programs. What

@@ -23,13 +23,13 @@ Test(rows, of_a_gpu)
 {
     struct bb_device narrow = contenders_gpu;
     narrow.local_bytes = 2048;
-    rows_count("attention", "N=256,M=256,D=64", &contenders_gpu, 3);
-    rows_count("attention", "N=256,M=256,D=64", &narrow, 2); /* four rows of scores are 4 KiB */
+    rows_count("attention", "N=256,M=256,D=64", &contenders_gpu, 8);
+    rows_count("attention", "N=256,M=256,D=64", &narrow, 6); /* four rows of scores are 4 KiB */
     rows_count("attention", "N=256,M=256,D=64", &contenders_cpu, 0);
-    rows_count("attention", "N=257,M=256,D=64", &contenders_gpu, 1); /* no pairs of queries */
-    rows_count("attention", "N=2,M=256,D=64", &contenders_gpu, 1);   /* one group would have all */
-    rows_count("attention", "N=64,M=64,D=512", &contenders_gpu, 0);  /* more columns than work-items */
-    rows_count("matmul_chain", "M=256,N=256,K=64,L=64", &contenders_gpu, 3);
+    rows_count("attention", "N=257,M=256,D=64", &contenders_gpu, 3); /* no pairs of queries */
+    rows_count("attention", "N=2,M=256,D=64", &contenders_gpu, 3);   /* one group would have all */
+    rows_count("attention", "N=64,M=64,D=2048", &contenders_gpu, 0);  /* more columns than work-items */
+    rows_count("matmul_chain", "M=256,N=256,K=64,L=64", &contenders_gpu, 8);
     rows_count("matmul", "M=256,N=256,K=64", &contenders_gpu, 0); /* keeps nothing */
     rows_count("softmax", "M=256,N=256", &contenders_gpu, 0);     /* its results are no sums */
     rows_count("kmeans", "N=256,K=64,D=64", &contenders_gpu, 0);
@@ -52,16 +52,17 @@ Test(rows, of_attention)
         "combine mad_4",
         NULL,
     };
-    struct contenders c = contenders_open("attention", "N=256,M=256,D=64", &contenders_gpu, "per 2 rows");
-    contenders_expect(&c, "plain: one group of 256 per 2 rows, sums shared by 4", texts);
+    struct contenders c = contenders_open("attention", "N=256,M=256,D=64", &contenders_gpu,
+                                          "per 2 rows, sums shared by 4, 1 column");
+    contenders_expect(&c, "plain: one group of 256 per 2 rows, sums shared by 4, 1 column at once", texts);
     contenders_close(&c);
 }
 
 Test(rows, compute_the_same)
 {
-    rows_check("attention", "N=4,M=32,D=8", 2);
-    rows_check("attention", "N=12,M=64,D=16", 3); /* four work-items share a sum */
+    rows_check("attention", "N=4,M=32,D=8", 6);
+    rows_check("attention", "N=12,M=64,D=16", 8); /* four work-items share a sum */
     rows_check("attention", "N=3,M=41,D=13", 1);  /* no vectors */
-    rows_check("attention", "N=4,M=576,D=8", 2);  /* loops of work-items */
-    rows_check("matmul_chain", "M=8,N=32,K=16,L=24", 3);
+    rows_check("attention", "N=4,M=576,D=8", 6);  /* loops of work-items */
+    rows_check("matmul_chain", "M=8,N=32,K=16,L=24", 8);
 }
