@@ -28,8 +28,10 @@ struct tune;
 
 /* Strings are borrowed. */
 /* The default heuristics (mcts/README.md). An evaluation costs more than rollouts do, and beside a GPU tens
- * of cores have nothing else to do. */
-#define TUNE_HEURISTIC_GPU "tag:draws=400,generations=8,batch=16,fastest=0.3,focus=0.5,imitate=0.9,jump=1,thrift=0.5"
+ * of cores have nothing else to do. The effort that thrift counts is that of NVIDIA's compiler, on any GPU.
+ */
+#define TUNE_HEURISTIC_GPU                                                                                   \
+    "tag:draws=400,generations=8,batch=16,fastest=0.3,focus=0.5,imitate=0.9,jump=1,thrift=0.5"
 #define TUNE_HEURISTIC_CPU "tag:draws=32,generations=4,slow=16,redraws=4"
 
 struct tune_options {

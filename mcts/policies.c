@@ -351,17 +351,23 @@ unsigned mcts_policies_redraws(const struct mcts_policies *p)
     return largest_wish(p, "redraws", 0);
 }
 
-double mcts_policies_thrift(const struct mcts_policies *p)
+bool mcts_policies_thrift(const struct mcts_policies *p, double *thrift, char *error, size_t n)
 {
-    double most = 0;
+    *thrift = 0;
     for (unsigned i = 0; i < p->n; i++) {
         const struct entry *e = &p->list[i];
         if (!e->policy->thrift) continue;
         enter(p, e, "thrift");
-        most = fmax(most, e->policy->thrift(e->state));
+        double own = e->policy->thrift(e->state);
         leave(p, e);
+        if (!isfinite(own) || own < 0) {
+            snprintf(error, n, "heuristic %s: rollout policy %s: thrift %g is not a finite number >= 0",
+                     p->heuristic, e->policy->name, own);
+            return false;
+        }
+        *thrift = fmax(*thrift, own);
     }
-    return most;
+    return true;
 }
 
 void mcts_policies_drawn(struct mcts_policies *p, const struct mcts_leaf *leaves, const double *ranks,

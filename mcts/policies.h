@@ -57,7 +57,8 @@ unsigned mcts_policies_draws(const struct mcts_policies *p);
 unsigned mcts_policies_generations(const struct mcts_policies *p); /* >= 1 */
 unsigned mcts_policies_batch(const struct mcts_policies *p);       /* 1 to MCTS_BATCH_MAX */
 unsigned mcts_policies_redraws(const struct mcts_policies *p);
-double mcts_policies_thrift(const struct mcts_policies *p); /* >= 0 */
+/* *thrift >= 0. false: a policy returned a bad one; error (n bytes) says which. */
+bool mcts_policies_thrift(const struct mcts_policies *p, double *thrift, char *error, size_t n);
 void mcts_policies_drawn(struct mcts_policies *p, const struct mcts_leaf *leaves, const double *ranks,
                          unsigned n);
 /* Sums of ranks of 1 to MCTS_DRAWS_MAX implementations. false: a rank is not a number; error (n bytes). */

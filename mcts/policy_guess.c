@@ -13,10 +13,10 @@
  * ones of the parts before: an evolution by promises, of which only the best is measured. With `batch`
  * several of them are measured, one after the other, each the most promising after what was learnt and handed
  * out till then. With `redraws` nothing is measured where even the best promises much less than what was
- * measured lately: the rollouts are made again, from where the tree leads next. With `thrift` of two that
- * promise the same the one that is built sooner is measured (J. Snoek, H. Larochelle, R. P. Adams, "Practical
- * Bayesian optimization of machine learning algorithms", NIPS 2012, section 3.2: expected improvement per
- * second, which is a thrift of 1). */
+ * measured lately: the rollouts are made again, from where the tree leads next. With `thrift` the
+ * expected improvement is divided by that power of the effort of an evaluation (J. Snoek, H. Larochelle, R.
+ * P. Adams, "Practical Bayesian optimization of machine learning algorithms", NIPS 2012, section 3.2:
+ * expected improvement per second, which is a thrift of 1). */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -318,9 +318,10 @@ struct mcts_leaf mcts_leaf_of(const struct space *s, const uint16_t *values, dou
 
 bool mcts_roller_rank(struct mcts_roller *r, const struct mcts_leaf *leaves, unsigned n, double *ranks)
 {
+    double thrift = 0;
     if (!mcts_policies_rank(r->policies, leaves, n, ranks, r->error, sizeof r->error)) return false;
-    if (!r->features.effort) return true;
-    double thrift = mcts_policies_thrift(r->policies);
+    if (!r->features.effort || r->features.n == 0) return true;
+    if (!mcts_policies_thrift(r->policies, &thrift, r->error, sizeof r->error)) return false;
     for (unsigned i = 0; thrift > 0 && i < n; i++)
         ranks[i] -= thrift * r->features.effort(leaves[i].features);
     return true;

@@ -27,8 +27,7 @@ uint32_t product_only_store(const struct backbone *bb)
     return store;
 }
 
-/* The reduced logical of a step that reduces one; BB_NONE: it reduces several. */
-static uint32_t reduced(const struct backbone *bb, const struct bb_inst *step)
+uint32_t product_reduced(const struct backbone *bb, const struct bb_inst *step)
 {
     uint32_t k = BB_NONE;
     for (unsigned i = 0; i < step->n_logicals; i++) {
@@ -56,7 +55,7 @@ bool product_find(const struct backbone *bb, struct product *p)
     const struct bb_inst *step = &bb->insts[p->step];
     p->init = step->partner;
     p->store = product_only_store(bb);
-    p->k = reduced(bb, step);
+    p->k = product_reduced(bb, step);
     if (p->store == BB_NONE || p->k == BB_NONE || step->n_operands != 3) return false;
     const struct bb_inst *store = &bb->insts[p->store];
     unsigned outer = store->n_logicals - 2; /* logicals around m and n */

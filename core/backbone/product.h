@@ -42,6 +42,8 @@ struct tiler {
 bool product_find(const struct backbone *bb, struct product *p);
 /* The only reduction of the program; false: there is none, or several, or a scan. */
 bool product_only_step(const struct backbone *bb, uint32_t *step);
+/* The logical that a step reduces; BB_NONE: there are several. */
+uint32_t product_reduced(const struct backbone *bb, const struct bb_inst *step);
 /* BB_NONE: there is none, or several. */
 uint32_t product_only_store(const struct backbone *bb);
 /* Whether neighbours along the logical are neighbours in the array that the instruction reads. */

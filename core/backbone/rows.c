@@ -26,11 +26,13 @@
 
 #include "core/backbone/combine.h"
 #include "core/backbone/product.h"
+#include "core/backbone/seat.h"
 #include "core/base/arena.h"
 #include "core/base/panic.h"
 
 enum { OUTER, INNER }; /* levels */
 enum {
+    PART_BYTES = 4,     /* of a sum, for each work-item that a group may have */
     VECTOR = 4,         /* elements at once of what a copy sums up */
     MOST_UNROLLED = 64, /* steps of the last sum */
     MOST_TIMES = 16     /* elements of anything else that a work-item has in registers */
@@ -53,7 +55,7 @@ struct rows {
 
 static bool is_kept(const struct backbone *bb, uint32_t value)
 {
-    return bb->insts[bb->values[value].load].kind == BB_TAKE;
+    return bb_is_computed(bb, &bb->values[value]);
 }
 
 static bool is_owner(const struct backbone *bb, uint32_t value)
@@ -65,25 +67,7 @@ static bool is_owner(const struct backbone *bb, uint32_t value)
 static bool is_absent(const struct backbone *bb, uint32_t inst)
 {
     const struct bb_inst *i = &bb->insts[inst];
-    if (i->kind == BB_COPY_LOAD || i->kind == BB_COPY_STORE) return true;
-    if (i->unless != BB_NONE && is_kept(bb, i->unless)) return true;
-    for (uint32_t v = 0; v < bb->n_values; v++)
-        if (is_owner(bb, v) && inst >= bb->values[v].copy_load && inst <= bb->values[v].copy_store)
-            return true;
-    return false;
-}
-
-/* The only logical that a step reduces; BB_NONE: there are several. */
-static uint32_t reduced_by(const struct backbone *bb, uint32_t step)
-{
-    const struct bb_inst *inst = &bb->insts[step];
-    uint32_t found = BB_NONE;
-    for (unsigned i = 0; i < inst->n_logicals; i++) {
-        if (!bb_reduces(bb, inst, inst->logicals[i])) continue;
-        if (found != BB_NONE) return BB_NONE;
-        found = inst->logicals[i];
-    }
-    return found;
+    return bb_is_copy(i) || (i->unless != BB_NONE && is_kept(bb, i->unless));
 }
 
 /* Whether the rows of the output are along a logical. */
@@ -121,7 +105,7 @@ static bool are_shared(const struct rows *r)
     const struct backbone *bb = r->t.bb;
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         if (bb->insts[i].kind != BB_STEP || is_absent(bb, i) || i == r->t.p.step) continue;
-        uint32_t reduced = reduced_by(bb, i);
+        uint32_t reduced = product_reduced(bb, &bb->insts[i]);
         if (bb->insts[i].scan || reduced == BB_NONE || bb_owns(&bb->insts[i], r->column) ||
             !bb_may_split(&bb->logicals[reduced], true))
             return false;
@@ -137,10 +121,11 @@ static bool find(struct rows *r)
     if (p->store == BB_NONE) return false;
     const struct bb_inst *store = &bb->insts[p->store];
     p->step = store->operands[0];
-    if (store->n_logicals < 2 || bb->insts[p->step].kind != BB_STEP) return false;
+    if (store->n_logicals < 2 || store->n_logicals > 1 + BB_AXES || bb->insts[p->step].kind != BB_STEP)
+        return false;
     r->column = store->logicals[store->n_logicals - 1];
     r->outer = store->logicals[store->n_logicals - 2];
-    r->sum = reduced_by(bb, p->step);
+    r->sum = product_reduced(bb, &bb->insts[p->step]);
     return r->sum != BB_NONE && !bb->insts[p->step].scan && bb_owns(&bb->insts[p->step], r->column) &&
            product_is_contiguous(bb, p->store, r->column) && are_kept_of_rows(r) && are_shared(r);
 }
@@ -222,7 +207,7 @@ static bool fit(struct rows *r)
            (r->shape.width == 1 || column->n_levels > INNER);
 }
 
-/* The bytes of what is kept. */
+/* For what is kept, and the parts of sums. */
 static bool has_room(const struct rows *r)
 {
     const struct backbone *bb = r->t.bb;
@@ -237,7 +222,7 @@ static bool has_room(const struct rows *r)
         }
         bytes += elements * (int64_t)scalar_type_bytes(region->type);
     }
-    return bytes <= r->t.device->local_bytes;
+    return bytes + r->t.device->max_work_group * PART_BYTES <= r->t.device->local_bytes;
 }
 
 /* ---- decisions ---- */
@@ -362,6 +347,15 @@ static void decide_instructions(struct rows *r)
     }
 }
 
+/* Reductions of a row come before the loop of the sums, which would repeat them. */
+static void decide_order(struct rows *r)
+{
+    struct tiler *t = &r->t;
+    for (uint32_t i = 0; i < t->bb->n_insts && r->loops > 1; i++)
+        if (t->bb->insts[i].kind == BB_STEP && !is_absent(t->bb, i) && !bb_owns(&t->bb->insts[i], r->sum))
+            tiler_order(t, i, GPU_ORDER_BEFORE, tiler_statement(t, t->p.step, r->sum, OUTER));
+}
+
 /* A sum inside a copy: elements that are neighbours are read as vectors. */
 static void decide_copied_sum(struct rows *r, const struct bb_value *v, uint32_t logical)
 {
@@ -427,6 +421,7 @@ static void decide_all(struct rows *r)
     for (uint32_t v = 0; v < t->bb->n_values; v++)
         tiler_decide(t, gpu_act_staged(t->space, v, is_kept(t->bb, v) ? GPU_STAGED_YES : GPU_STAGED_NO));
     decide_instructions(r);
+    decide_order(r);
     for (uint32_t v = 0; v < t->bb->n_values; v++)
         if (is_owner(t->bb, v)) decide_copy(r, v);
 }

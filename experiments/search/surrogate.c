@@ -150,7 +150,8 @@ static struct mcts_config config_of(struct subject *b, uint64_t seed)
     c.seed = seed;
     c.branching.bound = b->model ? perfmodel_hook : NULL;
     c.branching.bound_context = b->model;
-    c.features = (struct mcts_features){ESTIMATE_FEATURES, features_of, b, estimate_effort};
+    c.features =
+        (struct mcts_features){ESTIMATE_FEATURES, features_of, b, b->device.gpu ? estimate_effort : NULL};
     c.prior = mcts_prior_weight;
     c.prior_context = b->prior;
     return c;

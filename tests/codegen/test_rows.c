@@ -22,13 +22,13 @@ static void rows_check(const char *kernel, const char *sizes, unsigned n)
 Test(rows, of_a_gpu)
 {
     struct bb_device narrow = contenders_gpu;
-    narrow.local_bytes = 2048;
+    narrow.local_bytes = 6144;
     rows_count("attention", "N=256,M=256,D=64", &contenders_gpu, 8);
     rows_count("attention", "N=256,M=256,D=64", &narrow, 6); /* four rows of scores are 4 KiB */
     rows_count("attention", "N=256,M=256,D=64", &contenders_cpu, 0);
     rows_count("attention", "N=257,M=256,D=64", &contenders_gpu, 3); /* no pairs of queries */
     rows_count("attention", "N=2,M=256,D=64", &contenders_gpu, 3);   /* one group would have all */
-    rows_count("attention", "N=64,M=64,D=2048", &contenders_gpu, 0);  /* more columns than work-items */
+    rows_count("attention", "N=64,M=64,D=2048", &contenders_gpu, 0); /* more columns than work-items */
     rows_count("matmul_chain", "M=256,N=256,K=64,L=64", &contenders_gpu, 8);
     rows_count("matmul", "M=256,N=256,K=64", &contenders_gpu, 0); /* keeps nothing */
     rows_count("softmax", "M=256,N=256", &contenders_gpu, 0);     /* its results are no sums */
@@ -61,6 +61,7 @@ Test(rows, of_attention)
 Test(rows, compute_the_same)
 {
     rows_check("attention", "N=4,M=32,D=8", 6);
+    rows_check("attention", "N=4,M=254,D=16", 6); /* a loop around unrolled steps */
     rows_check("attention", "N=12,M=64,D=16", 8); /* four work-items share a sum */
     rows_check("attention", "N=3,M=41,D=13", 1);  /* no vectors */
     rows_check("attention", "N=4,M=576,D=8", 6);  /* loops of work-items */

@@ -466,34 +466,38 @@ static void first_columns(const struct mcts_policy *own, double wish, bool known
     close_case(&c);
 }
 
+/* Of unknown effort, and of a policy of interface 7, which ends before the callback, it does not count. */
 Test(mcts_batch, thrift_prefers_less_effort)
 {
-    struct mcts_policy policy = POLICY;
+    struct mcts_policy policy = POLICY, older = POLICY;
     int columns[2];
-    policy.thrift = watcher_thrift;
+    policy.thrift = older.thrift = watcher_thrift;
+    older.abi = 7;
+    older.struct_size = offsetof(struct mcts_policy, thrift);
     first_columns(&policy, 0.1, true, columns); /* the larger column is still better */
     cr_expect(columns[0] == QUEENS - 1 && columns[1] == QUEENS - 1, "%d %d", columns[0], columns[1]);
     first_columns(&policy, 3, true, columns);
     cr_expect(columns[0] == 0 && columns[1] == 0, "%d %d", columns[0], columns[1]);
+    first_columns(&policy, 3, false, columns);
+    cr_expect_eq(columns[0], QUEENS - 1, "%d", columns[0]);
+    first_columns(&older, 3, true, columns);
+    cr_expect_eq(columns[0], QUEENS - 1, "%d", columns[0]);
 }
 
-Test(mcts_batch, unknown_effort_does_not_count)
+Test(mcts_batch, thrift_is_a_number)
 {
     struct mcts_policy policy = POLICY;
-    int columns[2];
+    struct mcts_plugin plugin = PLUGIN;
+    struct mcts_config config = mcts_config_default();
+    struct mcts_descent d = {0};
     policy.thrift = watcher_thrift;
-    first_columns(&policy, 1.5, false, columns);
-    cr_expect_eq(columns[0], QUEENS - 1, "%d", columns[0]);
-}
-
-/* A policy of interface 7 ends before the callback. */
-Test(mcts_batch, older_policies_have_no_thrift)
-{
-    struct mcts_policy older = POLICY;
-    int columns[2];
-    older.abi = 7;
-    older.struct_size = offsetof(struct mcts_policy, thrift);
-    older.thrift = watcher_thrift;
-    first_columns(&older, 1.5, true, columns);
-    cr_expect_eq(columns[0], QUEENS - 1, "%d", columns[0]);
+    plugin.own = &policy;
+    config.features = (struct mcts_features){1, feature_of_queens, NULL, effort_of_queens};
+    thrift = NAN;
+    struct batch_case c = open_with(&plugin, 4, 1, &config);
+    cr_assert_eq(mcts_tree_next(c.tree, &d), MCTS_ERROR);
+    cr_expect(strstr(mcts_tree_error(c.tree), "thrift nan is not a finite number"), "%s",
+              mcts_tree_error(c.tree));
+    mcts_descent_free(&d);
+    close_case(&c);
 }
