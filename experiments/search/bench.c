@@ -143,7 +143,7 @@ static struct mcts_config config_of(const struct subject *b, uint64_t seed)
     c.branching.order = b->order.parts;
     c.branching.n_order = b->order.n;
     c.branching.bound = b->bounded ? pool_space_bound : NULL;
-    c.features = (struct mcts_features){b->pool->n_features, features_of, b->pool};
+    c.features = (struct mcts_features){b->pool->n_features, features_of, b->pool, NULL};
     c.prior = b->prior ? mcts_prior_weight : NULL;
     c.prior_context = b->prior;
     return c;
