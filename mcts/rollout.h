@@ -39,7 +39,8 @@ struct mcts_features {
     unsigned n; /* at most MCTS_FEATURES_MAX; 0: none are known */
     mcts_features_function of;
     void *context;
-    /* The natural logarithm of about what an evaluation takes, in any unit; NULL: all take the same. */
+    /* The natural logarithm of about what an evaluation takes, in any unit, by n > 0
+     * features; NULL: all take the same. */
     double (*effort)(const double *features);
 };
 

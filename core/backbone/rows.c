@@ -39,7 +39,7 @@ enum {
 };
 
 struct rows_shape {
-    int64_t items, rows; /* of a group */
+    int64_t items, rows; /* of a group; items: about as many, where levels allow it */
     int64_t width;       /* results of a work-item: neighbouring columns, a vector */
 };
 
@@ -99,7 +99,21 @@ static bool are_kept_of_rows(const struct rows *r)
     return n > 0;
 }
 
-/* All other reductions have results of rows, not of columns, and work-items may divide them. */
+/* Whether the results of a step are of rows alone, or of no row. */
+static bool is_of_rows(const struct rows *r, const struct bb_inst *step, uint32_t reduced)
+{
+    unsigned outer = 0, others = 0;
+    for (unsigned i = 0; i < step->n_logicals; i++) {
+        if (step->logicals[i] == reduced) continue;
+        if (is_outer(r, step->logicals[i]))
+            outer++;
+        else
+            others++;
+    }
+    return outer == 0 || others == 0;
+}
+
+/* All other reductions have such results, and work-items may divide them. */
 static bool are_shared(const struct rows *r)
 {
     const struct backbone *bb = r->t.bb;
@@ -107,7 +121,7 @@ static bool are_shared(const struct rows *r)
         if (bb->insts[i].kind != BB_STEP || is_absent(bb, i) || i == r->t.p.step) continue;
         uint32_t reduced = product_reduced(bb, &bb->insts[i]);
         if (bb->insts[i].scan || reduced == BB_NONE || bb_owns(&bb->insts[i], r->column) ||
-            !bb_may_split(&bb->logicals[reduced], true))
+            !is_of_rows(r, &bb->insts[i], reduced) || !bb_may_split(&bb->logicals[reduced], true))
             return false;
     }
     return true;
@@ -202,7 +216,7 @@ static bool fit(struct rows *r)
     r->parts = parts_of(r, items, most);
     r->shape.items = r->parts * r->lanes;
     fit_sum(r);
-    return outer->extent % r->shape.rows == 0 && outer->extent > r->shape.rows &&
+    return has_levels(r, r->parts) && outer->extent % r->shape.rows == 0 && outer->extent > r->shape.rows &&
            (r->shape.rows == 1 || outer->n_levels > INNER) &&
            (r->shape.width == 1 || column->n_levels > INNER);
 }
@@ -227,15 +241,21 @@ static bool has_room(const struct rows *r)
 
 /* ---- decisions ---- */
 
-/* Its sizes from a level on. */
-static void decide_walk(struct rows *r, uint32_t logical, struct walk w, unsigned from)
+/* The sizes of levels, outermost first, without those of 1, from a level on. Returns how many levels there
+ * are. */
+static unsigned decide_levels(struct rows *r, uint32_t logical, const int64_t all[3], unsigned from)
 {
-    const int64_t all[] = {w.times, w.across, w.along};
     int64_t sizes[4] = {0};
     unsigned n = 0;
     for (unsigned i = 0; i < 3; i++)
         if (all[i] > 1) sizes[n++] = all[i];
-    tiler_sizes(&r->t, logical, from, n > from ? sizes + from : sizes + n);
+    tiler_sizes(&r->t, logical, from, sizes + (n > from ? from : n));
+    return n;
+}
+
+static void decide_walk(struct rows *r, uint32_t logical, struct walk w, unsigned from)
+{
+    decide_levels(r, logical, (const int64_t[]){w.times, w.across, w.along}, from);
 }
 
 /* In one instruction. What each work-item has several of is unrolled, or a loop that it shares with `last`.
@@ -288,12 +308,7 @@ static void decide_sizes(struct rows *r)
         int64_t inner = l == r->outer ? r->shape.rows : l == r->column ? r->shape.width : 1;
         tiler_sizes(t, l, INNER, (const int64_t[]){inner, 0});
     }
-    const int64_t levels[] = {r->loops, r->steps, r->parts};
-    int64_t sizes[4] = {0};
-    unsigned n = 0;
-    for (unsigned i = 0; i < 3; i++)
-        if (levels[i] > 1) sizes[n++] = levels[i];
-    tiler_sizes(t, r->sum, INNER, n > 0 ? sizes + 1 : sizes);
+    unsigned n = decide_levels(r, r->sum, (const int64_t[]){r->loops, r->steps, r->parts}, INNER);
     if (bb_may_split(&bb->logicals[r->sum], true))
         tiler_split(t, r->sum, r->parts > 1 ? n - 1 : BB_MAX_LEVELS);
 }
@@ -332,7 +347,8 @@ static void decide_instructions(struct rows *r)
     struct tiler *t = &r->t;
     for (uint32_t i = 0; i < t->bb->n_insts; i++) {
         const struct bb_inst *inst = &t->bb->insts[i];
-        for (unsigned j = 0; j < inst->n_logicals && !is_absent(t->bb, i); j++) {
+        if (is_absent(t->bb, i)) continue;
+        for (unsigned j = 0; j < inst->n_logicals; j++) {
             uint32_t l = inst->logicals[j];
             if (l == r->column)
                 decide_column(r, i);
@@ -363,16 +379,16 @@ static void decide_copied_sum(struct rows *r, const struct bb_value *v, uint32_t
     const struct bb_logical *l = &t->bb->logicals[logical];
     bool vectors =
         l->extent % VECTOR == 0 && l->extent > VECTOR && l->n_levels > INNER && tiler_has_width(t, VECTOR);
-    uint32_t step = BB_NONE;
+    uint32_t step = v->copy_load;
     tiler_sizes(t, logical, OUTER,
                 vectors ? (const int64_t[]){l->extent / VECTOR, VECTOR, 0} : (const int64_t[]){l->extent, 0});
-    for (uint32_t i = v->copy_load; i <= v->copy_store; i++)
-        if (bb_reduces(t->bb, &t->bb->insts[i], logical)) step = i;
+    while (!bb_reduces(t->bb, &t->bb->insts[step], logical))
+        CHECK(++step <= v->copy_store);
     for (uint32_t i = v->copy_load; i <= v->copy_store; i++) {
         const struct bb_inst *inst = &t->bb->insts[i];
         if (!bb_owns(inst, logical)) continue;
         tiler_kind(t, i, logical, OUTER, GPU_DIM_KIND_LOOP);
-        if (i != step && step != BB_NONE)
+        if (i != step)
             tiler_order(t, tiler_statement(t, i, logical, OUTER), GPU_ORDER_MERGED,
                         tiler_statement(t, step, logical, OUTER));
         if (vectors)

@@ -29,6 +29,7 @@ Test(rows, of_a_gpu)
     rows_count("attention", "N=257,M=256,D=64", &contenders_gpu, 3); /* no pairs of queries */
     rows_count("attention", "N=2,M=256,D=64", &contenders_gpu, 3);   /* one group would have all */
     rows_count("attention", "N=64,M=64,D=2048", &contenders_gpu, 0); /* more columns than work-items */
+    rows_count("attention", "N=256,M=257,D=64", &contenders_gpu, 0); /* no work-items share 257 keys */
     rows_count("matmul_chain", "M=256,N=256,K=64,L=64", &contenders_gpu, 8);
     rows_count("matmul", "M=256,N=256,K=64", &contenders_gpu, 0); /* keeps nothing */
     rows_count("softmax", "M=256,N=256", &contenders_gpu, 0);     /* its results are no sums */
@@ -58,12 +59,21 @@ Test(rows, of_attention)
     contenders_close(&c);
 }
 
+/* Reductions of a query are not repeated in the loop over the keys. */
+Test(rows, of_many_keys)
+{
+    static const char *const texts[] = {"combine red", "combine red_2", "loop 32: ", "unroll 64: ", NULL};
+    struct contenders c = contenders_open("attention", "N=256,M=2048,D=64", &contenders_gpu, "per 1 row, ");
+    contenders_expect(&c, "plain: one group of 64 per 1 row, sums shared by 1, 1 column at once", texts);
+    contenders_close(&c);
+}
+
 Test(rows, compute_the_same)
 {
     rows_check("attention", "N=4,M=32,D=8", 6);
     rows_check("attention", "N=4,M=254,D=16", 6); /* a loop around unrolled steps */
     rows_check("attention", "N=12,M=64,D=16", 8); /* four work-items share a sum */
-    rows_check("attention", "N=3,M=41,D=13", 1);  /* no vectors */
+    rows_check("attention", "N=3,M=39,D=13", 1);  /* no vectors */
     rows_check("attention", "N=4,M=576,D=8", 6);  /* loops of work-items */
     rows_check("matmul_chain", "M=8,N=32,K=16,L=24", 8);
 }
