@@ -1,5 +1,8 @@
 /* The reference of a problem: inputs are drawn, the naive kernel computes the outputs for them, and the Lift
  * interpreter checks a sample of these. Every candidate's outputs are compared with this reference. */
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "agent/evaluate_state.h"
 #include "agent/fits.h"
 #include "core/backbone/matrix.h"
@@ -48,12 +51,40 @@ static bool fill_reference(struct evaluator *ev, const struct problem *p, struct
     return ok;
 }
 
-/* Checks the reference and sets the tolerances; with the user's data, what the user expects. */
+struct checking {
+    struct evaluator *ev;
+    const struct eval_inputs *inputs;
+    struct diag *diag;
+    bool ok;
+    atomic_bool done;
+};
+
+static void *check_body(void *ctx)
+{
+    struct checking *c = ctx;
+    const struct given *data = c->inputs->data;
+    struct verify_tolerance *tolerance = c->ev->tolerance;
+    c->ok = verify_reference(c->ev->task, c->inputs->seed, tolerance, c->diag);
+    if (c->ok) {
+        verify_state(c->ev->task, data, tolerance);
+        c->ok = verify_expected(c->ev->task, data, tolerance, c->diag);
+    }
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+/* Checks the reference and sets the tolerances; with the user's data, what the user expects. Takes a second
+ * or two of large programs; meanwhile the other runners start. */
 static bool check_reference(struct evaluator *ev, const struct eval_inputs *inputs, struct diag *d)
 {
-    if (!verify_reference(ev->task, inputs->seed, ev->tolerance, d)) return false;
-    verify_state(ev->task, inputs->data, ev->tolerance);
-    return verify_expected(ev->task, inputs->data, ev->tolerance, d);
+    struct checking c = {.ev = ev, .inputs = inputs, .diag = d};
+    pthread_t thread;
+    bool apart = !pthread_create(&thread, NULL, check_body, &c);
+    if (!apart) check_body(&c);
+    while (!atomic_load(&c.done))
+        evaluate_step(ev, AGENT_CHECK_LOOK_MS);
+    if (apart) pthread_join(thread, NULL);
+    return c.ok;
 }
 
 /* The evaluator of a task, which is consumed; it has no reference yet. */

@@ -32,9 +32,8 @@ static bool zone_intact(cl_command_queue queue, const struct guarded *g, size_t 
 {
     if (clEnqueueReadBuffer(queue, g->whole, CL_TRUE, offset, GUARDED_ZONE, scratch, 0, NULL, NULL))
         return false;
-    for (size_t i = 0; i < GUARDED_ZONE; i++)
-        if (scratch[i] != g->fill[i % g->unit]) return false;
-    return true;
+    return memcmp(scratch, g->fill, g->unit) == 0 &&
+           memcmp(scratch + g->unit, scratch, GUARDED_ZONE - g->unit) == 0;
 }
 
 bool guarded_intact(cl_command_queue queue, const struct guarded *g, unsigned char *scratch)

@@ -27,6 +27,7 @@
 #define AGENT_LONG_NS 200e6    /* a launch is a batch of its own: it is off by little of so long */
 #define AGENT_HELD_NS 50e3     /* a shorter launch may be over before the host has enqueued the next one */
 #define AGENT_NEAR_BEST 2.0    /* times the best: a second batch, since one window may be disturbed */
+#define AGENT_FAR 8.0          /* times the best: two launches tell enough, extreme inputs nothing */
 
 enum {
     AGENT_BATCH_LEAST = 5,    /* launches: a median of fewer tells little */
@@ -78,6 +79,7 @@ enum {
     AGENT_FILES = 1024,            /* open at once: NVIDIA's driver opens some ten for each GPU of a host */
     AGENT_OOM_SCORE = 500, /* of 1000: where memory runs out, the system ends a runner before other work */
 
+    AGENT_CHECK_LOOK_MS = 5,   /* between two looks whether the reference is checked: no search waits long */
     AGENT_BUILD_LOOK_MS = 100, /* between two looks at a runner that builds: compilers take memory quickly */
     AGENT_RUN_LOOK_MS = 1000,  /* between two looks at one that runs: kernels cannot allocate */
     AGENT_LOOK_MS = 2000       /* that count of the time between two looks at the clock: longer is a stop */

@@ -244,6 +244,7 @@ static bool measure(struct job *j)
     if (!take_batch(j, e)) return false;
     double best = j->set.settings.best_ns;
     if (j->set.mode != RUNNER_EVALUATE || !(best > 0) || e->median_ns > AGENT_NEAR_BEST * best) return true;
+    j->launch_ns = e->median_ns;
     runner_await_lock(j->runner);
     struct evaluation again = {.status = EVAL_OK, .resources = e->resources};
     if (!take_batch(j, &again)) return false;

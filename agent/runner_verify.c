@@ -179,12 +179,14 @@ static bool run_set(struct job *j, unsigned set)
     return true;
 }
 
-/* How many of the n extreme sets there is time for: all of them where a launch takes a few ms or the job asks
- * for them. */
+/* How many of the n extreme sets a kernel is verified on: all of them where a launch takes a few ms or the
+ * job asks for them. One that is far from the best is not what a search ends with: none. */
 static unsigned affordable(const struct job *j, unsigned n)
 {
-    double most = EXTREMES_NS / j->launch_ns;
-    if (j->set.mode == RUNNER_REFERENCE || j->set.settings.thorough || most >= n) return n;
+    double best = j->set.settings.best_ns, most = EXTREMES_NS / j->launch_ns;
+    if (j->set.mode == RUNNER_REFERENCE || j->set.settings.thorough) return n;
+    if (best > 0 && j->launch_ns > AGENT_FAR * best) return 0;
+    if (most >= n) return n;
     return most < FIXED_EXTREMES ? FIXED_EXTREMES : (unsigned)most;
 }
 

@@ -117,6 +117,19 @@ Test(agent_reference, inputs_are_drawn_where_results_are_finite)
     }
 }
 
+/* Beside a best time of 1 ns it is verified on the exact and the timing inputs alone; a thorough job runs
+ * all. */
+static void reference_expect_far(struct reference_bench *b, const struct cg_kernel *k)
+{
+    struct evaluation e;
+    struct eval_settings s = {.verify = true, .best_ns = 1, .limit_ns = 1e9};
+    evaluator_run(b->ev, k, &s, &e);
+    cr_expect(e.status == EVAL_OK && e.n_samples == 2, "%d: %s", (int)e.status, e.message);
+    s.thorough = true;
+    evaluator_run(b->ev, k, &s, &e);
+    cr_expect_eq(e.status, EVAL_WRONG_RESULT, "%s", e.message);
+}
+
 /* The maximum of 1,000 elements without one of its ends, or without one in the middle. */
 Test(agent_reference, a_maximum_that_loses_an_element_is_wrong)
 {
@@ -133,6 +146,7 @@ Test(agent_reference, a_maximum_that_loses_an_element_is_wrong)
         struct cg_kernel k = b.naive.kernel;
         k.source = text;
         reference_expect(&b, &k, EVAL_WRONG_RESULT, "(extreme inputs)");
+        reference_expect_far(&b, &k);
     }
     reference_close(&b);
 }
