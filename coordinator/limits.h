@@ -58,6 +58,8 @@ enum { LIMIT_SINGLE_CUTS = 4 }; /* so many are tried one by one, too; of more on
  * many times those of another variant: more than a search gains over a naive kernel. */
 #define LIMIT_VARIANT_OPERATIONS 4e9
 #define LIMIT_VARIANT_RATIO 64.0
+/* Operations without cuts within maps, beside those with them: fewer do not pay for stores and loads. */
+#define LIMIT_CUT_RATIO 1.5
 
 /* ---- tune --space ---- */
 

@@ -35,6 +35,12 @@ static double traffic(const struct backbone *bb, const double *reads)
     return bytes;
 }
 
+static bool calculates(const struct backbone *bb, const struct bb_inst *inst)
+{
+    bool operates = inst->kind == BB_COMPUTE || inst->kind == BB_STEP || inst->kind == BB_INIT;
+    return operates && !bb_makes_copy(bb, inst);
+}
+
 struct work work_of(const struct backbone *bb)
 {
     struct work w = {0};
@@ -43,10 +49,22 @@ struct work work_of(const struct backbone *bb)
         const struct bb_inst *inst = &bb->insts[i];
         double n = iterations(bb, inst);
         if (inst->kind == BB_LOAD) reads[inst->buffer] += n;
-        if (inst->kind == BB_COMPUTE || inst->kind == BB_STEP || inst->kind == BB_INIT)
-            w.operations += n * operations(inst);
+        if (calculates(bb, inst)) w.operations += n * operations(inst);
     }
     w.bytes = traffic(bb, reads);
     free(reads);
     return w;
+}
+
+double work_naive_operations(const struct backbone *bb)
+{
+    double sum = 0;
+    int64_t *repeats = base_calloc(bb->n_insts + 1, sizeof *repeats);
+    bb_naive_repeated(bb, repeats);
+    for (uint32_t i = 0; i < bb->n_insts; i++) {
+        const struct bb_inst *inst = &bb->insts[i];
+        if (calculates(bb, inst)) sum += iterations(bb, inst) * operations(inst) * (double)repeats[i];
+    }
+    free(repeats);
+    return sum;
 }

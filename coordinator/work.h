@@ -16,5 +16,7 @@ struct work {
 };
 
 struct work work_of(const struct backbone *bb);
+/* The operations of the naive implementation: those that it repeats count each time. */
+double work_naive_operations(const struct backbone *bb);
 
 #endif

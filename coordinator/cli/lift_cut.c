@@ -97,12 +97,14 @@ static bool choose(const struct cli_args *a, const struct lift_program *p, const
     return true;
 }
 
-/* As 'thresh tune' does: scans have names if the program cannot be one kernel without. */
-static const struct lift_program *with_scans(const struct lift_program *p, struct arena *arena)
+/* As 'thresh tune' does: scans have names if the program cannot be one kernel without, else arrays within
+ * maps. */
+static const struct lift_program *with_names(const struct lift_program *p, struct arena *arena)
 {
     struct arena *a = arena_new();
     struct diag *d = diag_new();
-    const struct lift_program *named = bb_lower(p, NULL, a, d) ? NULL : lift_cut_name_scans(p, arena);
+    unsigned which = bb_lower(p, NULL, a, d) ? LIFT_CUT_LETS : LIFT_CUT_SCANS;
+    const struct lift_program *named = lift_cut_name(p, which, arena);
     diag_free(d);
     arena_free(a);
     return named ? named : p;
@@ -110,7 +112,7 @@ static const struct lift_program *with_scans(const struct lift_program *p, struc
 
 void cli_lift_cut(const struct cli_args *a, const struct lift_program *p, struct arena *arena, struct diag *d)
 {
-    p = with_scans(p, arena);
+    p = with_names(p, arena);
     const struct lift_cuts cuts = lift_cut_find(p, arena);
     bool *chosen = ARENA_ARRAY(arena, bool, cuts.n + 1);
     const struct lift_sequence *s =

@@ -73,7 +73,8 @@ static json_t *result_json(const struct sequence_search *s, const struct sequenc
         figure_json(&c[SEQUENCE_NAIVE].figure), "naive_parts", figure_json(&c[SEQUENCE_NAIVE_PARTS].figure),
         "one_kernel", figure_json(&c[SEQUENCE_ONE].figure));
     if (s->options->store) json_object_set_new(o, "store", json_string(s->options->store));
-    if (plan->scans_named) json_object_set_new(o, "scans_named", json_true());
+    if (plan->named & LIFT_CUT_SCANS) json_object_set_new(o, "scans_named", json_true());
+    if (plan->named & LIFT_CUT_LETS) json_object_set_new(o, "lets_named", json_true());
     if (data) json_object_set_new(o, "data", json_loads(data, 0, NULL));
     best_seal(o);
     free(data);
@@ -99,7 +100,7 @@ bool sequence_write(const char *dir, const struct sequence_search *s, const stru
 static bool cut_again(struct sequence_file *f, struct diag *d)
 {
     f->program = lift_parse_bound(&f->source, f->sizes, f->arena, d);
-    if (f->program && f->scans_named) f->program = lift_cut_name_scans(f->program, f->arena);
+    if (f->program && f->named) f->program = lift_cut_name(f->program, f->named, f->arena);
     if (!f->program) return false;
     const struct lift_cuts cuts = lift_cut_find(f->program, f->arena);
     bool *chosen = ARENA_ARRAY(f->arena, bool, cuts.n + 1);
@@ -150,7 +151,8 @@ bool sequence_read(json_t *o, struct sequence_file *out, struct diag *d)
     read_figure(o, "naive", &out->naive);
     read_figure(o, "naive_parts", &out->naive_parts);
     read_figure(o, "one_kernel", &out->one_kernel);
-    out->scans_named = json_is_true(json_object_get(o, "scans_named"));
+    out->named = (json_is_true(json_object_get(o, "scans_named")) ? LIFT_CUT_SCANS : 0u) |
+                 (json_is_true(json_object_get(o, "lets_named")) ? LIFT_CUT_LETS : 0u);
     if (json_object_get(o, "data")) out->data = json_dumps(json_object_get(o, "data"), JSON_COMPACT);
     if (!cut_again(out, d) || !read_parts(parts, out, d)) return false;
     out->device = out->parts[0].device;

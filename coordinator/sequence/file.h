@@ -23,7 +23,7 @@ struct sequence_file {
     struct source source;
     struct lift_program *program; /* the whole, bound */
     const char *sizes, *cuts;     /* "y,z"; "": none */
-    bool scans_named;             /* the cuts are those of the program with names for its scans */
+    unsigned named; /* the cuts are those of the program with names for these: enum lift_cut_named, by or */
     const struct lift_sequence *sequence;
     struct device device;
     struct best_file *parts;                              /* [parts of the sequence] */

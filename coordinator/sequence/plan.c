@@ -25,7 +25,7 @@ static double cost_of(struct planner *p, const struct lift_program *program)
 {
     struct arena *a = arena_new();
     const struct backbone *bb = bb_lower(program, p->lowering, a, p->diag);
-    double cost = bb ? work_of(bb).operations * (double)bb_naive_repeats(bb) : -1;
+    double cost = bb ? work_naive_operations(bb) : -1;
     arena_free(a);
     return cost;
 }
@@ -80,7 +80,8 @@ static bool add_parts(struct planner *p, struct sequence_variant *v)
     v->n_parts = v->sequence ? v->sequence->n_parts : 1;
     v->programs = ARENA_ARRAY(plan->arena, unsigned, v->n_parts);
     for (unsigned i = 0; ok && i < v->n_parts; i++) {
-        const struct lift_part whole = {NULL, plan->source.path, plan->program->source->text, plan->program};
+        struct lift_program *one = plan->named & LIFT_CUT_SCANS ? plan->program : plan->unnamed;
+        const struct lift_part whole = {NULL, plan->source.path, one->source->text, one};
         const struct lift_part *part = v->sequence ? &v->sequence->parts[i] : &whole;
         v->programs[i] = add_program(p, part->path, part->text, part->program);
         ok = v->programs[i] != LIFT_NONE;
@@ -202,9 +203,10 @@ static bool plan_auto(struct planner *p)
 {
     p->uncosted = p->n_computing == 0 && lift_cut_forced(p->plan->program) == 1;
     if (p->uncosted) return add_variant(p, no_cuts(p));
-    if (!p->plan->scans_named) try_variant(p, no_cuts(p));
+    if (!(p->plan->named & LIFT_CUT_SCANS)) try_variant(p, no_cuts(p));
     if (p->n_computing > 0) try_variant(p, all_cuts(p));
-    for (unsigned i = 0; p->n_computing <= LIMIT_SINGLE_CUTS && i < p->cuts.n; i++) {
+    bool singly = p->n_computing <= LIMIT_SINGLE_CUTS && !(p->plan->named & LIFT_CUT_LETS);
+    for (unsigned i = 0; singly && i < p->cuts.n; i++) {
         bool *one = no_cuts(p);
         one[i] = true;
         if (p->cuts.items[i].computes) try_variant(p, one);
@@ -215,16 +217,67 @@ static bool plan_auto(struct planner *p)
     return true;
 }
 
+static void use_named(struct sequence_plan *plan, struct lift_program *named, unsigned which)
+{
+    plan->program = named;
+    plan->named |= which;
+}
+
 /* A program that cannot be one kernel is tried with its scans as cuts; a note says why. */
 static void name_scans(struct planner *p)
 {
     struct sequence_plan *plan = p->plan;
-    struct lift_program *named = lift_cut_name_scans(plan->program, plan->arena);
+    struct lift_program *named = lift_cut_name(plan->program, LIFT_CUT_SCANS, plan->arena);
     if (!named) return;
     try_variant(p, no_cuts(p));
-    if (plan->n_variants > 0) return;
-    plan->program = named;
-    plan->scans_named = true;
+    if (plan->n_variants == 0) use_named(plan, named, LIFT_CUT_SCANS);
+}
+
+/* Operations of a program: of the naive implementation, and of one that repeats no sum of a row; negative: it
+ * cannot be one kernel. */
+struct operations {
+    double naive, least;
+};
+
+static struct operations operations_of(struct planner *p, const struct lift_program *program)
+{
+    struct arena *a = arena_new();
+    struct diag *ignored = diag_new();
+    const struct backbone *bb = bb_lower(program, p->lowering, a, ignored);
+    struct operations n = {-1, -1};
+    if (bb) n = (struct operations){work_naive_operations(bb), work_of(bb).operations};
+    diag_free(ignored);
+    arena_free(a);
+    return n;
+}
+
+/* Whether the program has far fewer operations with all cuts of `named` than without any. Either measure
+ * tells: the sums of rows, which both repeat, may be most of what naive implementations do; an array that is
+ * read in one other dimension is repeated in them only. */
+static bool cuts_pay(struct planner *p, const struct lift_program *named)
+{
+    struct diag *ignored = diag_new();
+    struct operations whole = operations_of(p, p->plan->unnamed), sum = {0};
+    p->cuts = lift_cut_find(named, p->plan->arena);
+    const struct lift_sequence *s = lift_cut(named, &p->cuts, all_cuts(p), p->plan->arena, ignored);
+    bool can = s != NULL;
+    for (unsigned i = 0; can && i < s->n_steps; i++) {
+        struct operations part = operations_of(p, s->parts[s->steps[i].part].program);
+        can = part.naive >= 0;
+        sum.naive += part.naive;
+        sum.least += part.least;
+    }
+    diag_free(ignored);
+    return can && (whole.naive < 0 || whole.naive > LIMIT_CUT_RATIO * sum.naive ||
+                   whole.least > LIMIT_CUT_RATIO * sum.least);
+}
+
+/* The arrays of functions of maps are cuts, too: if they are asked for, or pay. */
+static void name_lets(struct planner *p, const char *cut)
+{
+    struct sequence_plan *plan = p->plan;
+    struct lift_program *named = lift_cut_name(plan->program, LIFT_CUT_LETS, plan->arena);
+    if (named && (strcmp(cut, "auto") != 0 || cuts_pay(p, named))) use_named(plan, named, LIFT_CUT_LETS);
 }
 
 static bool plan_named(struct planner *p, const char *names)
@@ -238,6 +291,7 @@ static bool plan_variants(struct planner *p, const char *cut)
     bool none = !strcmp(cut, "none");
     if (!none) name_scans(p);
     if (strcmp(cut, "auto") != 0) p->plan->n_programs = p->plan->n_variants = 0;
+    if (!none && !p->plan->named) name_lets(p, cut);
     p->cuts = lift_cut_find(p->plan->program, p->plan->arena);
     for (unsigned i = 0; i < p->cuts.n; i++)
         p->n_computing += p->cuts.items[i].computes;
@@ -257,7 +311,7 @@ struct sequence_plan *sequence_plan_new(const char *path, const char *text, cons
     struct planner p = {.plan = plan, .lowering = lowering, .diag = d};
     plan->arena = a;
     plan->source = (struct source){arena_strdup(a, path), arena_strdup(a, text), strlen(text)};
-    plan->program = lift_parse_bound(&plan->source, sizes, a, d);
+    plan->program = plan->unnamed = lift_parse_bound(&plan->source, sizes, a, d);
     if (plan->program && plan_variants(&p, cut)) return plan;
     sequence_plan_free(plan);
     return NULL;

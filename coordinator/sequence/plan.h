@@ -31,8 +31,10 @@ struct sequence_variant {
 struct sequence_plan {
     struct arena *arena; /* owns all of it */
     struct source source;
-    struct lift_program *program; /* the whole, bound */
-    bool scans_named;             /* it is that of the source with names for scans (core/lift/cut.h) */
+    struct lift_program
+        *program;   /* the whole, bound: that of the source, or with names for what is `named` */
+    unsigned named; /* enum lift_cut_named (core/lift/cut.h), by or */
+    struct lift_program *unnamed; /* that of the source */
     unsigned n_programs, n_variants;
     struct sequence_program *programs;
     struct sequence_variant *variants;
@@ -42,9 +44,11 @@ struct sequence_plan {
 
 /* Plans for `cut`: "auto" has the program as one kernel, if it can be one, with all cuts, and with each alone
  * where they are few, else with every second one; variants that are hopeless are left out, which a note says.
- * "none" and "all" are one variant, as are the names of cuts, "y,z". A program with scans that cannot be one
- * kernel, as it reads their elements in another order, is cut at all of them, named or not. NULL after
- * errors: those of the program, names that are no cuts, or parts that cannot be kernels. */
+ * "none" and "all" are one variant, as are the names of cuts, "y,z". Arrays that a `let` within a map names
+ * are cuts, too; with "auto" only all at once, and where a kernel without them would compute them again and
+ * again. A program with scans that cannot be one kernel, as it reads their elements in another order, is cut
+ * at all of them, named or not. NULL after errors: those of the program, names that are no cuts, or parts
+ * that cannot be kernels. */
 struct sequence_plan *sequence_plan_new(const char *path, const char *text, const char *sizes,
                                         const char *cut, const struct bb_options *lowering, struct diag *d);
 void sequence_plan_free(struct sequence_plan *p); /* NULL is allowed */

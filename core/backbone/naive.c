@@ -61,19 +61,35 @@ static void mark_global(const struct backbone *bb, bool *global, unsigned *axis)
     }
 }
 
-int64_t bb_naive_repeats(const struct backbone *bb)
+bool bb_makes_copy(const struct backbone *bb, const struct bb_inst *inst)
+{
+    bool copy = false;
+    for (unsigned i = 0; !copy && i < inst->n_logicals; i++)
+        copy = bb->logicals[inst->logicals[i]].of != BB_NONE;
+    return copy;
+}
+
+void bb_naive_repeated(const struct backbone *bb, int64_t *out)
 {
     struct arena *a = arena_new();
     bool *global = ARENA_ARRAY(a, bool, bb->n_logicals + 1);
     unsigned *axis = ARENA_ARRAY(a, unsigned, bb->n_logicals + 1);
-    int64_t most = 1;
     mark_global(bb, global, axis);
     for (uint32_t i = 0; i < bb->n_insts; i++) {
-        int64_t repeats = 1;
+        out[i] = bb_makes_copy(bb, &bb->insts[i]) ? 0 : 1;
         for (uint32_t l = 0; l < bb->n_logicals; l++)
-            if (global[l] && !bb_owns(&bb->insts[i], l)) repeats *= bb->logicals[l].extent;
-        if (bb->insts[i].kind == BB_STEP && repeats > most) most = repeats;
+            if (global[l] && !bb_owns(&bb->insts[i], l)) out[i] *= bb->logicals[l].extent;
     }
+    arena_free(a);
+}
+
+int64_t bb_naive_repeats(const struct backbone *bb)
+{
+    struct arena *a = arena_new();
+    int64_t *repeats = ARENA_ARRAY(a, int64_t, bb->n_insts + 1), most = 1;
+    bb_naive_repeated(bb, repeats);
+    for (uint32_t i = 0; i < bb->n_insts; i++)
+        if (bb->insts[i].kind == BB_STEP && repeats[i] > most) most = repeats[i];
     arena_free(a);
     return most;
 }

@@ -38,11 +38,17 @@ bool lift_cut_choose(const struct lift_program *p, const struct lift_cuts *cuts,
 /* How many parts there are without any cut: more than one where outputs have different dimensions. */
 unsigned lift_cut_forced(const struct lift_program *p);
 
-/* The same program with its scans, wherever that is possible, as `let`s of their own at the top, where they
- * are cuts: a kernel then stores the scan, and the next one reads it at any index. Scans of the rows of a map
- * become one array. A scan that is such a `let` already, or the one output, stays. Bound, in the arena; its
- * arrays are those of p. NULL: there is none to be named. */
-struct lift_program *lift_cut_name_scans(const struct lift_program *p, struct arena *a);
+/* Values that lift_cut_name() gives names. */
+enum lift_cut_named {
+    LIFT_CUT_SCANS = 1, /* scans; one that is a `let` at the top already, or the one output, stays */
+    LIFT_CUT_LETS = 2   /* arrays that take operations, and that a `let` in the function of a map names */
+};
+
+/* The same program with values of its functions, wherever that is possible, as `let`s of their own at the
+ * top, where they are cuts: a kernel then stores the value, and the next one reads it at any index. Those of
+ * all rows of a map become one array. which: of enum lift_cut_named, by or. Bound, in the arena; its arrays
+ * are those of p. NULL: there is none to be named. */
+struct lift_program *lift_cut_name(const struct lift_program *p, unsigned which, struct arena *a);
 
 /* A program of the sequence. */
 struct lift_part {

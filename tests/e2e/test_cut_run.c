@@ -114,6 +114,22 @@ Test(cut_run, atax_is_two_kernels_that_are_verified_as_a_whole, .timeout = 600)
     cut_close(&f);
 }
 
+/* Attention is a map with arrays of its own, at which it is cut. */
+Test(cut_run, arrays_within_a_map_are_kernels, .timeout = 600)
+{
+    struct cut_folder f;
+    cut_open(&f);
+    json_t *o = cut_json(E2E_RUN(&cli_tune, E2E_QUICK, "experiments/kernels/attention.lift", "--size",
+                                 "N=8,M=16,D=4", "--cut", "scores", "--evaluations", "4", "--out", f.path,
+                                 "--store", f.store, "--quiet", "--json"),
+                         CLI_OK);
+    cr_expect_eq(cut_integer(o, "kernels"), 2);
+    cr_expect_str_eq(json_string_value(json_object_get(o, "cut")), "scores");
+    json_decref(o);
+    cut_two_kernels_are_right(&f);
+    cut_close(&f);
+}
+
 Test(cut_run, auto_tries_one_kernel_and_the_sequence, .timeout = 600)
 {
     struct cut_folder f;

@@ -99,10 +99,35 @@ Test(sequence_plan, scans_are_cut)
         snprintf(text, sizeof text, "%s%s\n", head, texts[i][0]);
         expect_variants(text, "M=4,N=8", "auto", texts[i][1]);
         struct sequence_plan *p = plan(text, "M=4,N=8", "auto");
-        cr_expect_eq(p->n_notes, p->scans_named ? 1 : 0, "%s", text);
-        if (p->scans_named) cr_expect(strstr(p->notes[0], "one kernel is left out: "), "%s", p->notes[0]);
+        cr_expect_eq(p->n_notes, p->named ? 1 : 0, "%s", text);
+        if (p->named) cr_expect(strstr(p->notes[0], "one kernel is left out: "), "%s", p->notes[0]);
         sequence_plan_free(p);
     }
+}
+
+/* Arrays of a map are cuts where they would be computed again and again, or if they are asked for. */
+Test(sequence_plan, arrays_within_maps_are_cut)
+{
+    static const char shared[] =
+        "size M, N\ninput X: [[float]N]M\ninput Y: [[float]N]M\n"
+        "output map(fun x -> let s = map(fun y -> dot(x, y), Y) in let w = map(fun v -> exp(v), s) in "
+        "map(fun c -> dot(w, c), transpose(Y)), X)\n";
+    static const char once[] = "size M, N\ninput X: [[float]N]M\n"
+                               "output map(fun x -> let w = map(exp, x) in sum(w), X)\n";
+    expect_variants(shared, "M=16,N=16", "auto", "one kernel; cut at s,w");
+    expect_variants(shared, "M=16,N=16", "none", "one kernel");
+    expect_variants(shared, "M=16,N=16", "all", "cut at s,w");
+    expect_variants(shared, "M=16,N=16", "w", "cut at w");
+    expect_variants(once, "M=16,N=16", "auto", "one kernel");
+    expect_variants(once, "M=16,N=16", "all", "cut at w");
+    struct sequence_plan *p = plan(shared, "M=16,N=16", "auto");
+    cr_expect_str_eq(p->programs[p->variants[0].programs[0]].text, shared);
+    cr_expect_eq(p->variants[1].n_parts, 3);
+    cr_expect_lt(p->variants[1].cost, p->variants[0].cost);
+    sequence_plan_free(p);
+    p = plan(once, "M=16,N=16", "auto");
+    cr_expect(sequence_plan_is_single(p));
+    sequence_plan_free(p);
 }
 
 static void expect_error(const char *text, const char *cut, const char *message)

@@ -1,14 +1,15 @@
-/* Gives scans names at the top of a program, so that it can be cut at them (cut.h).
+/* Gives values names at the top of a program, so that it can be cut at them (cut.h).
  *
- *     output map(fun r -> reverse(scan(add, 0.0, r)), A)
+ *     output map(fun q -> let s = map(fun k -> dot(q, k), K) in map(fun v -> dot(s, v), V), Q)
  *
- *     let t = map(fun r -> scan(add, 0.0, r), A)
- *     output map(fun p -> reverse(get(1, p)), zip(A, t))
+ *     let s = map(fun q -> map(fun k -> dot(q, k), K), Q)
+ *     output map(fun s_2 -> map(fun v -> dot(s_2, v), V), s)
  *
- * A scan takes with it the `let`s around it that it mentions, and becomes a map for each function around it
- * whose element it mentions; these functions get its result beside the element. One that mentions the
- * accumulator of a reduction around it stays where it is. It has the name of its own `let`, if there is one.
- * Each scan is moved in a copy of the tree, which is printed and read again. */
+ * A value takes with it the `let`s around it that it mentions, and becomes a map for each function around it
+ * whose element it mentions; these functions get its result beside the element, or in its place if nothing
+ * else mentions that. One that mentions the accumulator of a reduction around it stays where it is. It has
+ * the name of its own `let`, if there is one. Each value is moved in a copy of the tree, which is printed and
+ * read again. */
 #include <string.h>
 
 #include "core/base/arena.h"
@@ -24,11 +25,12 @@ enum place { IN_ARGUMENT, IN_BODY, IN_FUNCTION };
 struct frame {
     struct lift_expr **slot; /* where the expression hangs */
     enum place place;
-    bool zipped; /* its function gets the scan's result beside its element */
+    bool zipped; /* its function gets the value beside its element */
 };
 
 struct namer {
     struct arena *arena;
+    unsigned which;               /* enum lift_cut_named */
     struct lift_program *program; /* with a tree of its own */
     struct frame *path;           /* outermost first */
     size_t n, cap;
@@ -151,7 +153,7 @@ static struct lift_param *new_param(struct namer *n, const char *stem)
     return p;
 }
 
-/* ---- where a scan is ---- */
+/* ---- where a value is ---- */
 
 static const struct lift_expr *expr_of(const struct frame *f)
 {
@@ -168,7 +170,7 @@ static size_t top_of(const struct namer *n)
 }
 
 /* Whether the place is the value of a LET at the top, or the one output, or the element of a map that is.
- * Several outputs are one nest of loops, which need not be that of the scan. */
+ * Several outputs are one nest of loops, which need not be that of the value. */
 static bool is_at_top(const struct namer *n)
 {
     size_t i = top_of(n);
@@ -181,6 +183,38 @@ static bool is_at_top(const struct namer *n)
     return true;
 }
 
+static bool in_functions_of_maps(const struct namer *n)
+{
+    bool maps = true;
+    for (size_t i = 0; maps && i < n->n; i++)
+        maps = n->path[i].place != IN_FUNCTION || expr_of(&n->path[i])->pattern == LIFT_MAP;
+    return maps;
+}
+
+static bool works(const struct lift_expr *e)
+{
+    bool any = e->kind == LIFT_OP || (e->body && works(e->body)) || (e->fun && works(e->fun->body));
+    for (unsigned i = 0; !any && i < e->n_args; i++)
+        any = works(e->args[i]);
+    return any;
+}
+
+/* Whether the place has an array that a `let` names, and that takes operations. */
+static bool is_named_array(const struct namer *n, const struct lift_expr *e)
+{
+    const struct frame *last = n->n ? &n->path[n->n - 1] : NULL;
+    const struct lift_expr *let = last && last->place == IN_ARGUMENT ? expr_of(last) : NULL;
+    return let && let->kind == LIFT_LET && let->param->read && e->type->kind == LIFT_ARRAY && works(e);
+}
+
+static bool is_wanted(const struct namer *n, const struct lift_expr *e)
+{
+    bool scan = e->kind == LIFT_APPLY && e->pattern == LIFT_SCAN;
+    if (is_at_top(n)) return false;
+    return (n->which & LIFT_CUT_SCANS && scan) ||
+           (n->which & LIFT_CUT_LETS && is_named_array(n, e) && in_functions_of_maps(n));
+}
+
 /* Which parameter of a pattern's function is the element, and which argument its array. */
 static unsigned element_number(const struct lift_expr *e)
 {
@@ -189,11 +223,11 @@ static unsigned element_number(const struct lift_expr *e)
 
 /* ---- the move ---- */
 
-/* The scan with what it takes with it, as far as frame `top`; NULL if it has to stay. */
-static struct lift_expr *carried(struct namer *n, const struct lift_expr *scan, size_t top)
+/* The value with what it takes with it, as far as frame `top`; NULL if it has to stay. */
+static struct lift_expr *carried(struct namer *n, const struct lift_expr *value, size_t top)
 {
     struct arena *a = n->arena;
-    struct lift_expr *v = clone(a, scan);
+    struct lift_expr *v = clone(a, value);
     for (size_t i = n->n; i-- > top;) {
         struct frame *f = &n->path[i];
         const struct lift_expr *e = expr_of(f);
@@ -207,6 +241,16 @@ static struct lift_expr *carried(struct namer *n, const struct lift_expr *scan, 
         if (f->zipped) v = mapped(a, e->fun->params[k], v, clone(a, e->args[k]));
     }
     return v;
+}
+
+/* Whether the value depends on the element of a function around it, from frame `top` on. Without that a named
+ * array is a cut where it is. */
+static bool depends(const struct namer *n, size_t top)
+{
+    bool any = false;
+    for (size_t i = top; i < n->n; i++)
+        any = any || n->path[i].zipped;
+    return any;
 }
 
 /* The function of a pattern gets elements of `beside`, too. Returns what they are in it. */
@@ -223,7 +267,7 @@ static struct lift_expr *zip_beside(struct namer *n, struct lift_expr *e, struct
     return component(a, pair, 1);
 }
 
-/* Puts the result where the scan was; a LET of it alone goes. */
+/* Puts the result where the value was; a LET of it alone goes. */
 static void replace(struct namer *n, struct lift_expr **slot, const struct lift_expr *result)
 {
     struct frame *last = &n->path[n->n - 1];
@@ -236,12 +280,12 @@ static void replace(struct namer *n, struct lift_expr **slot, const struct lift_
     *last->slot = e->body;
 }
 
-static bool move_scan(struct namer *n, struct lift_expr **slot)
+static bool move_value(struct namer *n, struct lift_expr **slot)
 {
     size_t top = top_of(n);
     struct lift_expr *value = carried(n, *slot, top);
     const struct frame *last = &n->path[n->n - 1];
-    if (!value) return false;
+    if (!value || (!depends(n, top) && !(n->which & LIFT_CUT_SCANS))) return false;
     bool has_name = last->place == IN_ARGUMENT && expr_of(last)->kind == LIFT_LET;
     struct lift_param *p = new_param(n, "t");
     if (has_name) p->name = expr_of(last)->param->name;
@@ -266,7 +310,7 @@ static bool move_within(struct namer *n, struct lift_expr **around, enum place p
     return moved;
 }
 
-/* Moves the first scan that is to be moved and can be, inner ones first. */
+/* Moves the first value that is to be moved and can be, inner ones first. */
 static bool move_first(struct namer *n, struct lift_expr **slot)
 {
     struct lift_expr *e = *slot;
@@ -274,8 +318,69 @@ static bool move_first(struct namer *n, struct lift_expr **slot)
         if (move_within(n, slot, IN_ARGUMENT, &e->args[i])) return true;
     if (e->kind == LIFT_LET && move_within(n, slot, IN_BODY, &e->body)) return true;
     if (e->fun && move_within(n, slot, IN_FUNCTION, &e->fun->body)) return true;
-    bool scan = e->kind == LIFT_APPLY && e->pattern == LIFT_SCAN;
-    return scan && !is_at_top(n) && move_scan(n, slot);
+    return is_wanted(n, e) && move_value(n, slot);
+}
+
+/* ---- pairs of which one component is read ---- */
+
+enum { NONE = -1, WHOLE = -2 };
+
+/* The component of tuple p that an expression reads; NONE, or WHOLE: several, or all. */
+static int component_read(const struct lift_expr *e, const struct lift_param *p)
+{
+    int read = NONE;
+    if (e->kind == LIFT_PARAM_REF) return e->param == p ? WHOLE : NONE;
+    if (e->kind == LIFT_GET && e->args[0]->kind == LIFT_PARAM_REF && e->args[0]->param == p)
+        return (int)e->index;
+    for (unsigned i = 0; i < e->n_args + 2; i++) {
+        const struct lift_expr *part = i < e->n_args    ? e->args[i]
+                                       : i == e->n_args ? e->body
+                                       : e->fun         ? e->fun->body
+                                                        : NULL;
+        int one = part ? component_read(part, p) : NONE;
+        if (one != NONE) read = read == NONE || read == one ? one : WHOLE;
+    }
+    return read;
+}
+
+/* Puts `by` in the place of each get(_, p). */
+static void replace_component(struct arena *a, struct lift_expr **slot, const struct lift_param *p,
+                              struct lift_param *by)
+{
+    struct lift_expr *e = *slot;
+    if (e->kind == LIFT_GET && e->args[0]->kind == LIFT_PARAM_REF && e->args[0]->param == p) {
+        *slot = reference(a, by);
+        return;
+    }
+    for (unsigned i = 0; i < e->n_args; i++)
+        replace_component(a, &e->args[i], p, by);
+    if (e->body) replace_component(a, &e->body, p, by);
+    if (e->fun) replace_component(a, &e->fun->body, p, by);
+}
+
+/* map(fun p -> f(get(1, p)), zip(a, b)) becomes map(fun x -> f(x), b). */
+static void narrow_map(struct namer *n, struct lift_expr *e)
+{
+    while (e->args[0]->kind == LIFT_APPLY && e->args[0]->pattern == LIFT_ZIP) {
+        struct lift_param *p = e->fun->params[0];
+        int k = component_read(e->fun->body, p);
+        if (k < 0) break;
+        e->fun->params[0] = new_param(n, "x");
+        replace_component(n->arena, &e->fun->body, p, e->fun->params[0]);
+        e->args[0] = e->args[0]->args[k];
+    }
+}
+
+/* Removes what is left over: names that nothing mentions any more, and pairs. Inner ones first. */
+static void narrow(struct namer *n, struct lift_expr **slot)
+{
+    struct lift_expr *e = *slot;
+    for (unsigned i = 0; i < e->n_args; i++)
+        narrow(n, &e->args[i]);
+    if (e->body) narrow(n, &e->body);
+    if (e->fun) narrow(n, &e->fun->body);
+    if (e->kind == LIFT_LET && !mentions(e->body, e->param)) *slot = e->body;
+    if (e->kind == LIFT_APPLY && e->pattern == LIFT_MAP) narrow_map(n, e);
 }
 
 /* ---- the program ---- */
@@ -303,14 +408,15 @@ static struct lift_program *read_again(const struct lift_program *p, const char 
     return ok ? q : NULL;
 }
 
-struct lift_program *lift_cut_name_scans(const struct lift_program *p, struct arena *a)
+struct lift_program *lift_cut_name(const struct lift_program *p, unsigned which, struct arena *a)
 {
     struct lift_program *found = NULL;
     for (unsigned k = 0; k < MOST_MOVES; k++) {
         struct lift_program copy = found ? *found : *p;
-        struct namer n = {.arena = a, .program = &copy};
+        struct namer n = {.arena = a, .which = which, .program = &copy};
         copy.output = clone(a, copy.output);
         if (!move_first(&n, &copy.output)) return found;
+        narrow(&n, &copy.output);
         found = read_again(p, printed(&copy, a), a);
         if (!found) return NULL;
     }

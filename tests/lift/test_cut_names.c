@@ -1,5 +1,5 @@
-/* Scans that get a name at the top: the program with names computes what the one without does, and each scan
- * is a cut of it, if it can be one. */
+/* Scans, and arrays of functions, that get a name at the top: the program with names computes what the one
+ * without does, and each of them is a cut of it, if it can be one. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -47,11 +47,10 @@ static void expect_same(struct arena *a, const struct lift_program *p, const str
     }
 }
 
-/* The cuts of the program with names; NULL: nothing is to be named. */
-static void expect_named(const char *outputs, const char *cuts)
+/* The cuts of the program with names, in the arena; NULL: nothing is to be named. */
+static void expect_cuts(struct arena *a, const char *outputs, unsigned which, const char *cuts)
 {
-    struct arena *a = arena_new();
-    struct lift_program *p = bound(a, outputs), *q = lift_cut_name_scans(p, a);
+    struct lift_program *p = bound(a, outputs), *q = lift_cut_name(p, which, a);
     const char *names = "";
     cr_assert_eq(q == NULL, cuts == NULL, "%s", outputs);
     const struct lift_cuts found = lift_cut_find(q ? q : p, a);
@@ -59,10 +58,23 @@ static void expect_named(const char *outputs, const char *cuts)
         names = arena_printf(a, "%s%s%s", names, i ? " " : "", found.items[i].name);
     if (q) expect_same(a, p, q);
     if (q) cr_expect_str_eq(names, cuts, "%s\n%s", outputs, q->source->text);
+}
+
+static void expect_named(const char *outputs, const char *cuts)
+{
+    struct arena *a = arena_new();
+    expect_cuts(a, outputs, LIFT_CUT_SCANS, cuts);
     arena_free(a);
 }
 
-Test(cut_scans, names)
+static void expect_lets(const char *outputs, const char *cuts)
+{
+    struct arena *a = arena_new();
+    expect_cuts(a, outputs, LIFT_CUT_LETS, cuts);
+    arena_free(a);
+}
+
+Test(cut_names, names)
 {
     expect_named("output reverse(scan(add, 0.0, x))", "t");
     expect_named("output map(fun r -> reverse(scan(add, 0.0, r)), A)", "t");
@@ -74,7 +86,7 @@ Test(cut_scans, names)
     expect_named("output let t = head(x) in map(fun v -> v + t, tail(scan(add, 0.0, x)))", "t_2");
 }
 
-Test(cut_scans, values_that_a_scan_mentions_go_with_it)
+Test(cut_names, values_that_a_scan_mentions_go_with_it)
 {
     expect_named("output map(fun r -> let k = sum(r) in let l = k + 1.0 in reverse(scan(add, l, r)), A)",
                  "t");
@@ -83,7 +95,7 @@ Test(cut_scans, values_that_a_scan_mentions_go_with_it)
                  "t_2");
 }
 
-Test(cut_scans, scans_of_scans_and_of_several_outputs)
+Test(cut_names, scans_of_scans_and_of_several_outputs)
 {
     expect_named("output tail(scan(max, -9.0, reverse(scan(add, 0.0, x))))", "t t_2");
     expect_named("let s = scan(add, 0.0, x)\noutput u = reverse(s)\noutput v = reverse(scan(max, 0.0, s))",
@@ -91,10 +103,52 @@ Test(cut_scans, scans_of_scans_and_of_several_outputs)
     expect_named("output u = join(split(1, x))\noutput v = scan(add, 0.0, x)", "t");
 }
 
-Test(cut_scans, scans_that_stay)
+Test(cut_names, scans_that_stay)
 {
     expect_named("output scan(add, 0.0, x)", NULL);
     expect_named("output map(scan(add, 0.0), A)", NULL);
     expect_named("let s = map(scan(add, 0.0), A)\noutput map(reverse, s)", NULL);
     expect_named("output reduce(fun m r -> m + at(1, scan(max, m, r)), 0.0, A)", NULL);
+}
+
+Test(cut_names, arrays_of_the_rows_of_a_map)
+{
+    expect_lets("output map(fun r -> let s = map(fun q -> dot(q, r), A) in map(fun v -> v + sum(s), r), A)",
+                "s");
+    expect_lets("output map(fun r -> map(fun v -> let t = map(fun y -> y * v, x) in sum(t) + dot(t, t), r), "
+                "A)",
+                "t");
+    expect_lets("let k = map(fun r -> sum(r), A)\n"
+                "output map(fun r -> let t = map(fun q -> dot(q, r), A) in dot(t, k), A)",
+                "k t");
+    expect_lets("output u = map(fun r -> let t = map(exp, r) in sum(t) + reduce(max, 0.0, t), A)\n"
+                "output v = map(sum, A)",
+                "t");
+}
+
+/* The values that an array mentions go with it; what is left of its row is read no more. */
+Test(cut_names, arrays_of_arrays)
+{
+    struct arena *a = arena_new();
+    const char *text = "output map(fun r -> let s = map(fun q -> dot(q, r), A) in "
+                       "let m = reduce(max, -99.0, s) in let w = map(fun v -> v - m, s) in "
+                       "map(fun c -> dot(w, c), transpose(A)), A)";
+    expect_cuts(a, text, LIFT_CUT_LETS, "s w");
+    const struct lift_program *named = lift_cut_name(bound(a, text), LIFT_CUT_LETS, a);
+    const char *w = strstr(named->source->text, "let w = "), *output = strstr(w, ") in map(");
+    cr_assert(w && output, "%s", named->source->text);
+    cr_expect(!strstr(w, ", A)") && !strstr(w, "zip(s"), "%s", w);
+    cr_expect(strstr(output, ", w)") && !strstr(output, "max"), "%s", output);
+    arena_free(a);
+}
+
+Test(cut_names, values_that_stay)
+{
+    expect_lets("output map(fun r -> let s = sum(r) in map(fun v -> v / s, r), A)", NULL); /* a number */
+    expect_lets("output map(fun r -> let t = tail(r) in sum(t) + dot(t, t), A)", NULL);    /* a view */
+    expect_lets("output map(fun r -> let t = map(exp, x) in sum(t) + dot(t, r), A)",
+                NULL); /* a cut as it is */
+    expect_lets("let t = map(fun r -> map(exp, r), A)\noutput map(fun c -> dot(c, c), t)", NULL);
+    expect_lets("output reduce(fun m r -> let t = map(exp, r) in m + sum(t) * dot(t, t), 0.0, A)", NULL);
+    expect_lets("output map(fun r -> map(exp, r), A)", NULL);
 }
