@@ -16,10 +16,16 @@ struct whole {
     struct arena *arena;
     struct diag *diag;
     struct source source;
-    struct lift_program *program;
+    struct lift_program *program, *given; /* given: of the source; program: perhaps with names */
     struct lift_cuts cuts;
     bool *chosen;
 };
+
+static void find_cuts(struct whole *w)
+{
+    w->cuts = lift_cut_find(w->program, w->arena);
+    w->chosen = ARENA_ARRAY(w->arena, bool, w->cuts.n + 1);
+}
 
 /* Binds every size to N. */
 static struct whole open_text(const char *text)
@@ -34,8 +40,8 @@ static struct whole open_text(const char *text)
     bool bound = lift_bind(w.program, sizes, w.program->n_sizes, w.arena, w.diag);
     if (!bound) diag_print(w.diag, stderr);
     cr_assert(bound, "%s", text);
-    w.cuts = lift_cut_find(w.program, w.arena);
-    w.chosen = ARENA_ARRAY(w.arena, bool, w.cuts.n + 1);
+    w.given = w.program;
+    find_cuts(&w);
     return w;
 }
 
@@ -130,7 +136,7 @@ static void expect_same(const struct whole *w, const struct lift_sequence *s, ui
         int64_t n = lift_type_scalars(p->arrays[i].type);
         if (p->arrays[i].output == LIFT_NONE) continue;
         double *out = ARENA_ARRAY(w->arena, double, n);
-        lift_interpret(p, in, i, out);
+        lift_interpret(w->given, in, i, out);
         for (int64_t k = 0; k < n; k++)
             cr_assert(out[k] == buffers[i][k] || (isnan(out[k]) && isnan(buffers[i][k])),
                       "seed %" PRIu64 ": %s[%" PRId64 "] is %g, not %g, of\n%s", seed, p->arrays[i].name, k,
@@ -316,12 +322,17 @@ static void add_value(struct pcg32 *rng, unsigned n, struct strbuf *out)
         "iterate(2, blur, %s)",
         "map(fun r -> map(fun (a, i) -> a + float(at(at(i, idx), r)), zip(r, indices(r))), %s)",
         "mm(blur(mm(%s, %s)), X1)",
+        "map(fun r -> let a = map(fun q -> dot(q, r), %s) in let m = sum(a) in "
+        "let b = map(fun x -> x - m, a) in map(fun c -> dot(b, c), transpose(%s)), %s)",
+        "map(fun (r, q) -> let a = map(fun (x, y) -> x * y, zip(r, q)) in map(fun x -> x + sum(a), r), "
+        "zip(%s, %s))",
     };
-    char x[16], y[16];
+    char x[16], y[16], z[16];
     pick(rng, n, x);
     pick(rng, n, y);
+    pick(rng, n, z);
     size_t form = pcg32_below(rng, sizeof forms / sizeof forms[0]);
-    const char *text = forms[form], *names[] = {x, y};
+    const char *text = forms[form], *names[] = {x, y, z};
     for (unsigned k = 0; *text; text++) {
         if (*text == '%')
             strbuf_add(out, names[k++]), text++;
@@ -353,12 +364,24 @@ static char *random_program(struct pcg32 *rng)
     return strbuf_take(&out);
 }
 
+/* With names for the arrays of its maps. Returns whether there are any. */
+static bool name_lets(struct whole *w)
+{
+    w->program->source = &w->source; /* where it is now */
+    struct lift_program *named = lift_cut_name(w->program, LIFT_CUT_LETS, w->arena);
+    if (named) w->program = named;
+    find_cuts(w);
+    return named != NULL;
+}
+
 Test(cut, random_programs_are_the_composition_of_their_parts)
 {
-    for (uint64_t seed = 1; seed <= 150; seed++) {
+    unsigned named = 0;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
         struct pcg32 rng = pcg32_seed(seed, 0);
         char *text = random_program(&rng);
         struct whole w = open_text(text);
+        named += seed % 2 && name_lets(&w);
         for (unsigned try = 0; try < 3; try++) {
             for (unsigned i = 0; i < w.cuts.n; i++)
                 w.chosen[i] = try == 0 || pcg32_below(&rng, 2);
@@ -367,4 +390,5 @@ Test(cut, random_programs_are_the_composition_of_their_parts)
         close_text(&w);
         free(text);
     }
+    cr_expect_gt(named, 20);
 }
