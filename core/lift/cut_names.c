@@ -15,7 +15,8 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
-#include "core/lift/cut_state.h"
+#include "core/lift/cut.h"
+#include "core/lift/cut_tree.h"
 
 enum { MOST_MOVES = 32 };
 
@@ -35,123 +36,6 @@ struct namer {
     struct frame *path;           /* outermost first */
     size_t n, cap;
 };
-
-/* ---- trees ---- */
-
-static struct lift_expr *clone(struct arena *a, const struct lift_expr *e)
-{
-    struct lift_expr *twin = arena_memdup(a, e, sizeof *e);
-    twin->args = ARENA_ARRAY(a, struct lift_expr *, e->n_args + 1);
-    for (unsigned i = 0; i < e->n_args; i++)
-        twin->args[i] = clone(a, e->args[i]);
-    if (e->body) twin->body = clone(a, e->body);
-    if (!e->fun) return twin;
-    twin->fun = arena_memdup(a, e->fun, sizeof *e->fun);
-    twin->fun->params = arena_memdup(a, e->fun->params, e->fun->n_params * sizeof(struct lift_param *));
-    twin->fun->body = clone(a, e->fun->body);
-    return twin;
-}
-
-static bool mentions(const struct lift_expr *e, const struct lift_param *p)
-{
-    bool any = e->kind == LIFT_PARAM_REF && e->param == p;
-    for (unsigned i = 0; !any && i < e->n_args; i++)
-        any = mentions(e->args[i], p);
-    if (!any && e->body) any = mentions(e->body, p);
-    return any || (e->fun && mentions(e->fun->body, p));
-}
-
-/* Puts a copy of `value` in the place of each reference to p. */
-static void substitute(struct arena *a, struct lift_expr **slot, const struct lift_param *p,
-                       const struct lift_expr *value)
-{
-    struct lift_expr *e = *slot;
-    for (unsigned i = 0; i < e->n_args; i++)
-        substitute(a, &e->args[i], p, value);
-    if (e->body) substitute(a, &e->body, p, value);
-    if (e->fun) substitute(a, &e->fun->body, p, value);
-    if (e->kind == LIFT_PARAM_REF && e->param == p) *slot = clone(a, value);
-}
-
-static struct lift_expr *new_expr(struct arena *a, enum lift_kind kind, struct lift_expr *x,
-                                  struct lift_expr *y)
-{
-    struct lift_expr *e = ARENA_NEW(a, struct lift_expr);
-    *e = (struct lift_expr){.kind = kind, .n_args = x == NULL ? 0u : y == NULL ? 1u : 2u};
-    e->args = ARENA_ARRAY(a, struct lift_expr *, 2);
-    e->args[0] = x;
-    e->args[1] = y;
-    return e;
-}
-
-static struct lift_expr *reference(struct arena *a, struct lift_param *p)
-{
-    struct lift_expr *e = new_expr(a, LIFT_PARAM_REF, NULL, NULL);
-    e->param = p;
-    return e;
-}
-
-static struct lift_expr *component(struct arena *a, struct lift_param *p, unsigned index)
-{
-    struct lift_expr *e = new_expr(a, LIFT_GET, reference(a, p), NULL);
-    e->index = index;
-    return e;
-}
-
-static struct lift_expr *named(struct arena *a, struct lift_param *p, struct lift_expr *value,
-                               struct lift_expr *body)
-{
-    struct lift_expr *e = new_expr(a, LIFT_LET, value, NULL);
-    e->param = p;
-    e->body = body;
-    return e;
-}
-
-/* map(fun p -> body, array) */
-static struct lift_expr *mapped(struct arena *a, struct lift_param *p, struct lift_expr *body,
-                                struct lift_expr *array)
-{
-    struct lift_expr *e = new_expr(a, LIFT_APPLY, array, NULL);
-    e->pattern = LIFT_MAP;
-    e->fun = ARENA_NEW(a, struct lift_lambda);
-    *e->fun = (struct lift_lambda){1, ARENA_ARRAY(a, struct lift_param *, 1), body};
-    e->fun->params[0] = p;
-    return e;
-}
-
-/* ---- names ---- */
-
-static bool binds(const struct lift_expr *e, const char *name)
-{
-    bool any = e->kind == LIFT_LET && !strcmp(e->param->name, name);
-    for (unsigned i = 0; e->fun && i < e->fun->n_params; i++)
-        any = any || !strcmp(e->fun->params[i]->name, name);
-    for (unsigned i = 0; !any && i < e->n_args; i++)
-        any = binds(e->args[i], name);
-    if (!any && e->body) any = binds(e->body, name);
-    return any || (e->fun && binds(e->fun->body, name));
-}
-
-static bool is_taken(const struct lift_program *p, const char *name)
-{
-    bool taken = binds(p->output, name);
-    for (unsigned i = 0; i < p->n_arrays; i++)
-        taken = taken || !strcmp(p->arrays[i].name, name);
-    for (unsigned i = 0; i < p->n_inputs; i++)
-        taken = taken || !strcmp(p->inputs[i]->name, name);
-    for (unsigned i = 0; i < p->n_sizes; i++)
-        taken = taken || !strcmp(p->sizes[i].name, name);
-    return taken;
-}
-
-static struct lift_param *new_param(struct namer *n, const char *stem)
-{
-    struct lift_param *p = ARENA_NEW(n->arena, struct lift_param);
-    *p = (struct lift_param){.name = stem, .input = LIFT_NONE};
-    for (unsigned k = 2; is_taken(n->program, p->name); k++)
-        p->name = arena_printf(n->arena, "%s_%u", stem, k);
-    return p;
-}
 
 /* ---- where a value is ---- */
 
@@ -227,18 +111,19 @@ static unsigned element_number(const struct lift_expr *e)
 static struct lift_expr *carried(struct namer *n, const struct lift_expr *value, size_t top)
 {
     struct arena *a = n->arena;
-    struct lift_expr *v = clone(a, value);
+    struct lift_expr *v = cut_clone(a, value);
     for (size_t i = n->n; i-- > top;) {
         struct frame *f = &n->path[i];
         const struct lift_expr *e = expr_of(f);
         f->zipped = false;
-        if (f->place == IN_BODY && mentions(v, e->param)) v = named(a, e->param, clone(a, e->args[0]), v);
+        if (f->place == IN_BODY && cut_mentions(v, e->param))
+            v = cut_let(a, e->param, cut_clone(a, e->args[0]), v);
         if (f->place != IN_FUNCTION) continue;
         unsigned k = element_number(e);
-        f->zipped = mentions(v, e->fun->params[k]);
-        if ((f->zipped && e->pattern == LIFT_SCATTER) || (k == 1 && mentions(v, e->fun->params[0])))
+        f->zipped = cut_mentions(v, e->fun->params[k]);
+        if ((f->zipped && e->pattern == LIFT_SCATTER) || (k == 1 && cut_mentions(v, e->fun->params[0])))
             return NULL;
-        if (f->zipped) v = mapped(a, e->fun->params[k], v, clone(a, e->args[k]));
+        if (f->zipped) v = cut_map(a, e->fun->params[k], v, cut_clone(a, e->args[k]));
     }
     return v;
 }
@@ -258,13 +143,13 @@ static struct lift_expr *zip_beside(struct namer *n, struct lift_expr *e, struct
 {
     struct arena *a = n->arena;
     unsigned k = element_number(e);
-    struct lift_param *pair = new_param(n, "p");
-    struct lift_expr *zip = new_expr(a, LIFT_APPLY, e->args[k], beside);
+    struct lift_param *pair = cut_param(n->arena, n->program, "p");
+    struct lift_expr *zip = cut_expr(a, LIFT_APPLY, e->args[k], beside);
     zip->pattern = LIFT_ZIP;
     e->args[k] = zip;
-    substitute(a, &e->fun->body, e->fun->params[k], component(a, pair, 0));
+    cut_substitute(a, &e->fun->body, e->fun->params[k], cut_component(a, pair, 0));
     e->fun->params[k] = pair;
-    return component(a, pair, 1);
+    return cut_component(a, pair, 1);
 }
 
 /* Puts the result where the value was; a LET of it alone goes. */
@@ -273,10 +158,10 @@ static void replace(struct namer *n, struct lift_expr **slot, const struct lift_
     struct frame *last = &n->path[n->n - 1];
     struct lift_expr *e = *last->slot;
     if (e->kind != LIFT_LET || last->place != IN_ARGUMENT) {
-        *slot = clone(n->arena, result);
+        *slot = cut_clone(n->arena, result);
         return;
     }
-    substitute(n->arena, &e->body, e->param, result);
+    cut_substitute(n->arena, &e->body, e->param, result);
     *last->slot = e->body;
 }
 
@@ -287,13 +172,13 @@ static bool move_value(struct namer *n, struct lift_expr **slot)
     const struct frame *last = &n->path[n->n - 1];
     if (!value || (!depends(n, top) && !(n->which & LIFT_CUT_SCANS))) return false;
     bool has_name = last->place == IN_ARGUMENT && expr_of(last)->kind == LIFT_LET;
-    struct lift_param *p = new_param(n, "t");
+    struct lift_param *p = cut_param(n->arena, n->program, "t");
     if (has_name) p->name = expr_of(last)->param->name;
-    struct lift_expr *result = reference(n->arena, p), **at = n->path[top].slot;
+    struct lift_expr *result = cut_reference(n->arena, p), **at = n->path[top].slot;
     for (size_t i = top; i < n->n; i++)
         if (n->path[i].zipped) result = zip_beside(n, *n->path[i].slot, result);
     replace(n, slot, result);
-    *at = named(n->arena, p, value, *at);
+    *at = cut_let(n->arena, p, value, *at);
     return true;
 }
 
@@ -319,68 +204,6 @@ static bool move_first(struct namer *n, struct lift_expr **slot)
     if (e->kind == LIFT_LET && move_within(n, slot, IN_BODY, &e->body)) return true;
     if (e->fun && move_within(n, slot, IN_FUNCTION, &e->fun->body)) return true;
     return is_wanted(n, e) && move_value(n, slot);
-}
-
-/* ---- pairs of which one component is read ---- */
-
-enum { NONE = -1, WHOLE = -2 };
-
-/* The component of tuple p that an expression reads; NONE, or WHOLE: several, or all. */
-static int component_read(const struct lift_expr *e, const struct lift_param *p)
-{
-    int read = NONE;
-    if (e->kind == LIFT_PARAM_REF) return e->param == p ? WHOLE : NONE;
-    if (e->kind == LIFT_GET && e->args[0]->kind == LIFT_PARAM_REF && e->args[0]->param == p)
-        return (int)e->index;
-    for (unsigned i = 0; i < e->n_args + 2; i++) {
-        const struct lift_expr *part = i < e->n_args    ? e->args[i]
-                                       : i == e->n_args ? e->body
-                                       : e->fun         ? e->fun->body
-                                                        : NULL;
-        int one = part ? component_read(part, p) : NONE;
-        if (one != NONE) read = read == NONE || read == one ? one : WHOLE;
-    }
-    return read;
-}
-
-/* Puts `by` in the place of each get(_, p). */
-static void replace_component(struct arena *a, struct lift_expr **slot, const struct lift_param *p,
-                              struct lift_param *by)
-{
-    struct lift_expr *e = *slot;
-    if (e->kind == LIFT_GET && e->args[0]->kind == LIFT_PARAM_REF && e->args[0]->param == p) {
-        *slot = reference(a, by);
-        return;
-    }
-    for (unsigned i = 0; i < e->n_args; i++)
-        replace_component(a, &e->args[i], p, by);
-    if (e->body) replace_component(a, &e->body, p, by);
-    if (e->fun) replace_component(a, &e->fun->body, p, by);
-}
-
-/* map(fun p -> f(get(1, p)), zip(a, b)) becomes map(fun x -> f(x), b). */
-static void narrow_map(struct namer *n, struct lift_expr *e)
-{
-    while (e->args[0]->kind == LIFT_APPLY && e->args[0]->pattern == LIFT_ZIP) {
-        struct lift_param *p = e->fun->params[0];
-        int k = component_read(e->fun->body, p);
-        if (k < 0) break;
-        e->fun->params[0] = new_param(n, "x");
-        replace_component(n->arena, &e->fun->body, p, e->fun->params[0]);
-        e->args[0] = e->args[0]->args[k];
-    }
-}
-
-/* Removes what is left over: names that nothing mentions any more, and pairs. Inner ones first. */
-static void narrow(struct namer *n, struct lift_expr **slot)
-{
-    struct lift_expr *e = *slot;
-    for (unsigned i = 0; i < e->n_args; i++)
-        narrow(n, &e->args[i]);
-    if (e->body) narrow(n, &e->body);
-    if (e->fun) narrow(n, &e->fun->body);
-    if (e->kind == LIFT_LET && !mentions(e->body, e->param)) *slot = e->body;
-    if (e->kind == LIFT_APPLY && e->pattern == LIFT_MAP) narrow_map(n, e);
 }
 
 /* ---- the program ---- */
@@ -414,9 +237,9 @@ struct lift_program *lift_cut_name(const struct lift_program *p, unsigned which,
     for (unsigned k = 0; k < MOST_MOVES; k++) {
         struct lift_program copy = found ? *found : *p;
         struct namer n = {.arena = a, .which = which, .program = &copy};
-        copy.output = clone(a, copy.output);
+        copy.output = cut_clone(a, copy.output);
         if (!move_first(&n, &copy.output)) return found;
-        narrow(&n, &copy.output);
+        cut_narrow(a, &copy);
         found = read_again(p, printed(&copy, a), a);
         if (!found) return NULL;
     }
