@@ -207,6 +207,7 @@ Test(backbone_meaning, kernels)
     expect_file_keeps_meaning("experiments/kernels/batched_gemv.lift", "P=2,M=3,N=4");
     expect_file_keeps_meaning("experiments/kernels/bias_relu.lift", "M=3,N=4");
     expect_file_keeps_meaning("experiments/kernels/attention.lift", "N=3,M=4,D=2");
+    expect_file_keeps_meaning("experiments/kernels/attention_heads.lift", "H=2,N=3,M=4,D=2");
     expect_file_keeps_meaning("experiments/kernels/nearest.lift", "N=3,M=4,D=2");
     expect_file_keeps_meaning("experiments/kernels/nbody.lift", "N=4,D=3");
     expect_file_keeps_meaning("experiments/kernels/mri_q.lift", "N=3,K=4");

@@ -142,6 +142,25 @@ Test(cut_names, arrays_of_arrays)
     arena_free(a);
 }
 
+/* Of a tuple each part reads only the components that it needs. */
+Test(cut_names, components_that_are_not_read)
+{
+    struct arena *a = arena_new();
+    const char *text = "output map(fun (r, q, u) -> let s = map(fun v -> v * sum(q), r) in "
+                       "map(fun v -> dot(s, s) + v, u), zip(A, A, map(reverse, A)))";
+    expect_cuts(a, text, LIFT_CUT_LETS, "s");
+    const char *named = lift_cut_name(bound(a, text), LIFT_CUT_LETS, a)->source->text;
+    cr_expect(strstr(named, "zip(A, A)) in map("), "%s", named);
+    cr_expect(strstr(named, "zip(map(fun x_3 -> reverse(x_3), A), s))") || strstr(named, "A), s))"), "%s",
+              named);
+    cr_expect(!strstr(named, "zip(zip("), "%s", named);
+    expect_cuts(a,
+                "output map(fun t -> let s = map(fun v -> v + sum(get(1, t)), get(0, t)) in "
+                "map(fun v -> v * dot(s, get(0, t)), get(1, t)), zip(A, A))",
+                LIFT_CUT_LETS, "s");
+    arena_free(a);
+}
+
 Test(cut_names, values_that_stay)
 {
     expect_lets("output map(fun r -> let s = sum(r) in map(fun v -> v / s, r), A)", NULL); /* a number */
