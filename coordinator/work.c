@@ -35,23 +35,32 @@ static double traffic(const struct backbone *bb, const double *reads)
     return bytes;
 }
 
-static bool calculates(const struct backbone *bb, const struct bb_inst *inst)
+static bool calculates(const struct bb_inst *inst)
 {
-    bool operates = inst->kind == BB_COMPUTE || inst->kind == BB_STEP || inst->kind == BB_INIT;
-    return operates && !bb_makes_copy(bb, inst);
+    return inst->kind == BB_COMPUTE || inst->kind == BB_STEP || inst->kind == BB_INIT;
+}
+
+/* How often the naive implementation repeats each instruction; the caller frees it. */
+static int64_t *naive_repeats(const struct backbone *bb)
+{
+    int64_t *repeats = base_calloc(bb->n_insts + 1, sizeof *repeats);
+    bb_naive_repeated(bb, repeats);
+    return repeats;
 }
 
 struct work work_of(const struct backbone *bb)
 {
     struct work w = {0};
     double *reads = base_calloc(bb->n_buffers + 1, sizeof *reads);
+    int64_t *repeats = naive_repeats(bb);
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         const struct bb_inst *inst = &bb->insts[i];
         double n = iterations(bb, inst);
         if (inst->kind == BB_LOAD) reads[inst->buffer] += n;
-        if (calculates(bb, inst)) w.operations += n * operations(inst);
+        if (calculates(inst) && repeats[i] > 0) w.operations += n * operations(inst);
     }
     w.bytes = traffic(bb, reads);
+    free(repeats);
     free(reads);
     return w;
 }
@@ -59,11 +68,10 @@ struct work work_of(const struct backbone *bb)
 double work_naive_operations(const struct backbone *bb)
 {
     double sum = 0;
-    int64_t *repeats = base_calloc(bb->n_insts + 1, sizeof *repeats);
-    bb_naive_repeated(bb, repeats);
+    int64_t *repeats = naive_repeats(bb);
     for (uint32_t i = 0; i < bb->n_insts; i++) {
         const struct bb_inst *inst = &bb->insts[i];
-        if (calculates(bb, inst)) sum += iterations(bb, inst) * operations(inst) * (double)repeats[i];
+        if (calculates(inst)) sum += iterations(bb, inst) * operations(inst) * (double)repeats[i];
     }
     free(repeats);
     return sum;

@@ -284,11 +284,8 @@ struct bb_decisions bb_naive(const struct backbone *bb, const struct space *spac
 /* How often the naive implementation computes the same reduction: 1024 where all elements of a row of 1,024
  * share its sum. The most of all reductions; 1: it repeats none. */
 int64_t bb_naive_repeats(const struct backbone *bb);
-/* The same of each instruction, out[n_insts]: 1: it is executed once for each of its own iterations; 0: it
- * makes a copy, and the naive implementation has none. */
+/* The same of each instruction, out[n_insts]; 0: it makes a tile, and naive implementations have none. */
 void bb_naive_repeated(const struct backbone *bb, int64_t *out);
-/* Whether an instruction makes a tile of a value: only implementations that stage it have it. */
-bool bb_makes_copy(const struct backbone *bb, const struct bb_inst *inst);
 
 /* A plain implementation: one that needs no search. */
 struct bb_plain {

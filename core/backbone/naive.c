@@ -61,7 +61,7 @@ static void mark_global(const struct backbone *bb, bool *global, unsigned *axis)
     }
 }
 
-bool bb_makes_copy(const struct backbone *bb, const struct bb_inst *inst)
+static bool makes_tile(const struct backbone *bb, const struct bb_inst *inst)
 {
     bool copy = false;
     for (unsigned i = 0; !copy && i < inst->n_logicals; i++)
@@ -76,7 +76,7 @@ void bb_naive_repeated(const struct backbone *bb, int64_t *out)
     unsigned *axis = ARENA_ARRAY(a, unsigned, bb->n_logicals + 1);
     mark_global(bb, global, axis);
     for (uint32_t i = 0; i < bb->n_insts; i++) {
-        out[i] = bb_makes_copy(bb, &bb->insts[i]) ? 0 : 1;
+        out[i] = makes_tile(bb, &bb->insts[i]) ? 0 : 1;
         for (uint32_t l = 0; l < bb->n_logicals; l++)
             if (global[l] && !bb_owns(&bb->insts[i], l)) out[i] *= bb->logicals[l].extent;
     }
