@@ -5,6 +5,7 @@
 
 #include "agent/evaluate_state.h"
 #include "agent/fits.h"
+#include "agent/verify_interpret.h"
 #include "core/backbone/matrix.h"
 #include "core/base/diag.h"
 #include "core/pipeline/code.h"
@@ -51,6 +52,9 @@ static bool fill_reference(struct evaluator *ev, const struct problem *p, struct
     return ok;
 }
 
+/* The thread that checks. It reads the task with its reference, which nobody writes meanwhile, and writes the
+ * tolerances, which nobody reads before it is done, the diagnostics, and what the interpreter notes: while a
+ * runner is forked, it notes nothing (verify_known_hold()). */
 struct checking {
     struct evaluator *ev;
     const struct eval_inputs *inputs;
@@ -73,13 +77,23 @@ static void *check_body(void *ctx)
     return NULL;
 }
 
-/* Checks the reference and sets the tolerances; with the user's data, what the user expects. Takes a second
- * or two of large programs; meanwhile the other runners start. */
+/* Whether the interpreter takes long for one element. Runners are then started afterwards: they inherit what
+ * it has found out, and need not do it again. */
+static bool has_long_elements(const struct verify_task *t)
+{
+    bool any = false;
+    for (unsigned k = 0; !any && k < verify_outputs(t); k++)
+        any = verify_work(t, verify_output(t, k)) > AGENT_LONG_ELEMENT;
+    return any;
+}
+
+/* Checks the reference and sets the tolerances; with the user's data, what the user expects. That takes a
+ * second or two of large programs; meanwhile the other runners start. */
 static bool check_reference(struct evaluator *ev, const struct eval_inputs *inputs, struct diag *d)
 {
     struct checking c = {.ev = ev, .inputs = inputs, .diag = d};
     pthread_t thread;
-    bool apart = !pthread_create(&thread, NULL, check_body, &c);
+    bool apart = !has_long_elements(ev->task) && !pthread_create(&thread, NULL, check_body, &c);
     if (!apart) check_body(&c);
     while (!atomic_load(&c.done))
         evaluate_step(ev, AGENT_CHECK_LOOK_MS);

@@ -21,6 +21,7 @@
 #include "agent/evaluate_state.h"
 #include "agent/limits.h"
 #include "agent/pocl_folder.h"
+#include "agent/verify_known.h"
 #include "core/base/clock.h"
 #include "core/base/utf8.h"
 
@@ -97,7 +98,9 @@ void evaluate_start_runner(struct evaluator *ev, struct slot *s)
 {
     char why[EVAL_MESSAGE];
     *s = (struct slot){.fd = -1};
+    verify_known_hold(ev->task->known); /* the thread that checks the reference notes there */
     s->pid = child_fork(&s->fd, runner_main, &ev->setup);
+    verify_known_release(ev->task->known);
     evaluate_begin_start(s);
     if (s->pid > 0 || any_runner(ev)) return;
     snprintf(why, sizeof why, "cannot start a runner process: %s", strerror(errno));

@@ -27,10 +27,11 @@
 #define AGENT_LONG_NS 200e6    /* a launch is a batch of its own: it is off by little of so long */
 #define AGENT_HELD_NS 50e3     /* a shorter launch may be over before the host has enqueued the next one */
 #define AGENT_NEAR_BEST 2.0    /* times the best: a second batch, since one window may be disturbed */
-#define AGENT_FAR 8.0          /* times the best: two launches tell enough, extreme inputs nothing */
+#define AGENT_FAR 8.0          /* times the best: three launches tell enough, extreme inputs nothing */
 
 enum {
     AGENT_BATCH_LEAST = 5,    /* launches: a median of fewer tells little */
+    AGENT_BATCH_FAR = 3,      /* the same far from the best: enough against one that was disturbed */
     AGENT_BATCH_MOST = 40,    /* the same of short ones: more do not move the median */
     AGENT_HELD_MOST = 8,      /* launches behind a hold: longer queues slow an NVIDIA H200 down */
     AGENT_REPEATS = 4,        /* of a launch during which the process was stopped */
@@ -56,6 +57,7 @@ enum {
 
 /* ---- runners ---- */
 
+#define AGENT_LONG_ELEMENT 1e7        /* operations of an output: a second of the interpreter */
 #define AGENT_START_MS 120e3          /* to be ready: a driver loads, inputs are copied */
 #define AGENT_PROCESSOR_SLACK_MS 60e3 /* until the system ends what the evaluator has not ended */
 /* Until a runner is killed that says nothing: a launch is late only by far more than its limit. */

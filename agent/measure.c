@@ -257,7 +257,8 @@ unsigned measure_batch_size(double launch_ns, double batch_ns, double best_ns)
 {
     bool near_best = best_ns > 0 && launch_ns < AGENT_NEAR_BEST * best_ns;
     bool far = best_ns > 0 && launch_ns > AGENT_FAR * best_ns;
-    if (far || (launch_ns > batch_ns && !near_best)) return 2;
+    if (launch_ns > batch_ns && !near_best) return 2;
+    if (far) return AGENT_BATCH_FAR;
     if (best_ns > 0 && !near_best) return AGENT_BATCH_LEAST;
     double n = launch_ns > 0 ? batch_ns / launch_ns : AGENT_BATCH_MOST;
     return (unsigned)fmin(fmax(n, AGENT_BATCH_LEAST), AGENT_BATCH_MOST);

@@ -3,7 +3,7 @@
  *
  *     measure_prefixes()   1, 8, 64, ... work-groups, until it is clear that the whole is within the limit
  *     measure_once()       the whole, once
- *     measure_batch()      the whole, 5 to 40 times in a row; a sample each */
+ *     measure_batch()      the whole, 2 to 40 times in a row; a sample each */
 #ifndef THRESH_AGENT_MEASURE_H
 #define THRESH_AGENT_MEASURE_H
 
@@ -64,8 +64,8 @@ struct measure_result measure_first(const struct measure_launch *l, const size_t
  * Stops when the whole would be within the limit even if it took as long a group. `ns` is the longest prefix;
  * over the limit: the one that decided, or what it makes the whole. */
 struct measure_result measure_prefixes(const struct measure_launch *l, double limit_ns);
-/* How many launches of about launch_ns make a batch: 5 to 40 near the best, or where none is known; else 5; 2
- * if one fills a batch or is far from the best. */
+/* How many launches of about launch_ns make a batch: 5 to 40 near the best, or where none is known; else 5,
+ * or 3 far from it; 2 if one fills a batch and is not near. */
 unsigned measure_batch_size(double launch_ns, double batch_ns, double best_ns);
 /* n launches enqueued at once; with l->hold in parts of a few, each behind a hold and taken again, with a
  * longer one, if the device was done with it before the last launch was enqueued. samples[i] is the device

@@ -20,6 +20,7 @@
 #include "agent/confine.h"
 #include "agent/opencl.h"
 #include "agent/pocl_folder.h"
+#include "agent/verify_known.h"
 #include "core/base/arena.h"
 
 bool runner_fail(struct job *j, enum eval_status status, const char *fmt, ...)
@@ -333,6 +334,7 @@ static void start(struct runner *r, unsigned device, char *why, size_t n)
 void runner_main(int fd, void *ctx)
 {
     const struct runner_setup *setup = ctx;
+    verify_known_release(setup->task->known); /* held by evaluate_start_runner() */
     confine_self();
     char cache[CACHE_PATH];
     cache_part(setup->cache, getpid(), cache);

@@ -5,7 +5,8 @@
  *     READY, GO                    from here on the device is this runner's alone
  *     prefixes of the work-groups  a hopeless kernel is cut after a few of them
  *     runs on the sets of inputs   runner_verify.c
- *     a batch of 5 to 40 launches  near the best a second one, after another READY and GO
+ *     a batch of 3 to 40 launches  near the best a second one, after another READY and GO
+ *     runs on the extreme sets     of what is not far from the best, where one is known
  *
  * A launch over 200 ms on the timing inputs is the batch. */
 #include "agent/limits.h"
@@ -262,16 +263,25 @@ static bool make_reference(struct job *j)
     return ok;
 }
 
+static bool verify_and_measure(struct job *j)
+{
+    struct evaluation *e = &j->result.evaluation;
+    if (!runner_verify(j)) return false;
+    if (j->set.settings.untimed) return true;
+    if (measure(j) && runner_verify_timed(j)) return true;
+    e->n_samples = 0;
+    e->median_ns = 0;
+    return false;
+}
+
 static bool run(struct job *j)
 {
     if (j->set.mode == RUNNER_REFERENCE) return make_reference(j);
-    if (j->set.foreign || j->set.n_steps > 1)
-        return runner_verify(j) && (j->set.settings.untimed || measure(j));
+    if (j->set.foreign || j->set.n_steps > 1) return verify_and_measure(j);
     struct measure_result m = measure_prefixes(&j->launch, j->set.limit_ns);
     if (m.end != MEASURE_DONE || m.ns > j->set.limit_ns)
         return explain(j, m, j->set.limit_ns, "a launch of some of the work-groups");
-    if (!runner_verify(j)) return false;
-    return j->set.settings.untimed || measure(j);
+    return verify_and_measure(j);
 }
 
 void runner_work(struct job *j)

@@ -72,8 +72,11 @@ bool runner_bind(struct job *j, unsigned set);
  * place get their values again, of the exact set like the scalars: whole numbers, which grow from launch to
  * launch, but do not become subnormal numbers, that some processors are slow with. */
 bool runner_bind_timed(struct job *j);
-/* Runs the kernel on the sets of inputs and compares its outputs; for a reference it keeps them. The timing
- * inputs come last: their launch is the one that a batch is sized by. */
+/* Runs the kernel on the sets of inputs and compares its outputs; for a reference it keeps them. Where a best
+ * time is known, without the extreme sets. */
 bool runner_verify(struct job *j);
+/* The extreme sets that runner_verify() has left out, for a kernel that is timed and is not far from the
+ * best. */
+bool runner_verify_timed(struct job *j);
 
 #endif

@@ -179,14 +179,12 @@ static bool run_set(struct job *j, unsigned set)
     return true;
 }
 
-/* How many of the n extreme sets a kernel is verified on: all of them where a launch takes a few ms or the
- * job asks for them. One that is far from the best is not what a search ends with: none. */
+/* How many of the n extreme sets there is time for: all of them where a launch takes a few ms or the job asks
+ * for them. */
 static unsigned affordable(const struct job *j, unsigned n)
 {
-    double best = j->set.settings.best_ns, most = EXTREMES_NS / j->launch_ns;
-    if (j->set.mode == RUNNER_REFERENCE || j->set.settings.thorough) return n;
-    if (best > 0 && j->launch_ns > AGENT_FAR * best) return 0;
-    if (most >= n) return n;
+    double most = EXTREMES_NS / j->launch_ns;
+    if (j->set.mode == RUNNER_REFERENCE || j->set.settings.thorough || most >= n) return n;
     return most < FIXED_EXTREMES ? FIXED_EXTREMES : (unsigned)most;
 }
 
@@ -204,10 +202,24 @@ static bool run_extremes(struct job *j)
     return true;
 }
 
-/* All sets of inputs, the timing inputs last: their launch is the one that a batch is sized by. */
+/* Whether a job is timed before it runs on the extreme sets: these tell nothing of a kernel that is far from
+ * the best. */
+static bool is_timed_first(const struct job *j)
+{
+    const struct eval_settings *s = &j->set.settings;
+    return j->set.mode == RUNNER_EVALUATE && s->verify && s->best_ns > 0 && !s->untimed && !s->thorough;
+}
+
+/* The timing inputs come last: their launch is the one that a batch is sized by. */
 bool runner_verify(struct job *j)
 {
     bool only_run = j->set.mode != RUNNER_REFERENCE && !j->set.settings.verify;
     if (only_run) return runner_bind_timed(j) && runner_launch(j);
-    return run_set(j, VERIFY_EXACT) && run_extremes(j) && run_set(j, VERIFY_TIMING);
+    return run_set(j, VERIFY_EXACT) && (is_timed_first(j) || run_extremes(j)) && run_set(j, VERIFY_TIMING);
+}
+
+bool runner_verify_timed(struct job *j)
+{
+    bool far = j->result.evaluation.median_ns > AGENT_FAR * j->set.settings.best_ns;
+    return !is_timed_first(j) || far || run_extremes(j);
 }

@@ -1,6 +1,7 @@
 /* A ring of the outputs that were interpreted last and took long. See verify_known.h. */
 #include "agent/verify_known.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "core/base/arena.h"
@@ -17,16 +18,30 @@ struct verify_known {
     unsigned n, next; /* next: the oldest, once there are MOST */
     struct known ring[MOST];
     double work;
+    pthread_mutex_t noting;
 };
 
 struct verify_known *verify_known_new(void)
 {
-    return base_calloc(1, sizeof(struct verify_known));
+    struct verify_known *k = base_calloc(1, sizeof *k);
+    pthread_mutex_init(&k->noting, NULL);
+    return k;
 }
 
 void verify_known_free(struct verify_known *k)
 {
+    if (k) pthread_mutex_destroy(&k->noting);
     free(k);
+}
+
+void verify_known_hold(struct verify_known *k)
+{
+    pthread_mutex_lock(&k->noting);
+}
+
+void verify_known_release(struct verify_known *k)
+{
+    pthread_mutex_unlock(&k->noting);
 }
 
 static bool same(const struct verify_known_key *a, const struct verify_known_key *b)
@@ -49,9 +64,11 @@ void verify_note(struct verify_known *k, const struct verify_known_key *key, str
 {
     k->work += v.work;
     if (v.work < LONG_WORK) return;
+    verify_known_hold(k);
     k->ring[k->next] = (struct known){*key, v};
     k->next = (k->next + 1) % MOST;
     if (k->n < MOST) k->n++;
+    verify_known_release(k);
 }
 
 double verify_known_work(const struct verify_known *k)

@@ -124,7 +124,7 @@ static void reference_expect_far(struct reference_bench *b, const struct cg_kern
     struct evaluation e;
     struct eval_settings s = {.verify = true, .best_ns = 1, .limit_ns = 1e9};
     evaluator_run(b->ev, k, &s, &e);
-    cr_expect(e.status == EVAL_OK && e.n_samples == 2, "%d: %s", (int)e.status, e.message);
+    cr_expect(e.status == EVAL_OK && e.n_samples == 3, "%d: %s", (int)e.status, e.message);
     s.thorough = true;
     evaluator_run(b->ev, k, &s, &e);
     cr_expect_eq(e.status, EVAL_WRONG_RESULT, "%s", e.message);
