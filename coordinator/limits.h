@@ -60,6 +60,8 @@ enum { LIMIT_SINGLE_CUTS = 4 }; /* so many are tried one by one, too; of more on
 #define LIMIT_VARIANT_RATIO 64.0
 /* Operations without cuts within maps, beside those with them: fewer do not pay for stores and loads. */
 #define LIMIT_CUT_RATIO 1.5
+/* An array within maps, of all rows: what a device of 4 GB takes as one buffer. */
+#define LIMIT_TEMPORARY_BYTES 1073741824.0
 
 /* ---- tune --space ---- */
 

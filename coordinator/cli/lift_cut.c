@@ -103,8 +103,9 @@ static const struct lift_program *with_names(const struct lift_program *p, struc
 {
     struct arena *a = arena_new();
     struct diag *d = diag_new();
-    unsigned which = bb_lower(p, NULL, a, d) ? LIFT_CUT_LETS : LIFT_CUT_SCANS;
-    const struct lift_program *named = lift_cut_name(p, which, arena);
+    bool one = bb_lower(p, NULL, a, d) != NULL;
+    const struct lift_program *named = one ? NULL : lift_cut_name(p, LIFT_CUT_SCANS, arena);
+    if (!named) named = lift_cut_name(p, LIFT_CUT_LETS, arena);
     diag_free(d);
     arena_free(a);
     return named ? named : p;

@@ -101,7 +101,12 @@ static bool cut_again(struct sequence_file *f, struct diag *d)
 {
     f->program = lift_parse_bound(&f->source, f->sizes, f->arena, d);
     if (f->program && f->named) f->program = lift_cut_name(f->program, f->named, f->arena);
-    if (!f->program) return false;
+    if (!f->program) {
+        if (diag_count(d) == 0)
+            diag_plain(d, "version mismatch: this version of thresh finds no such cuts in the program; run "
+                          "'thresh tune' again");
+        return false;
+    }
     const struct lift_cuts cuts = lift_cut_find(f->program, f->arena);
     bool *chosen = ARENA_ARRAY(f->arena, bool, cuts.n + 1);
     if (!lift_cut_choose(f->program, &cuts, f->cuts, chosen, d)) return false;

@@ -198,6 +198,15 @@ static void leave_out_hopeless(struct planner *p)
     plan->n_variants = kept;
 }
 
+/* Whether a cut is one of the program without names for arrays of its maps. */
+static bool is_own_cut(const struct planner *p, const char *name)
+{
+    const struct lift_cuts own = lift_cut_find(p->plan->unnamed, p->plan->arena);
+    for (unsigned i = 0; i < own.n; i++)
+        if (!strcmp(own.items[i].name, name)) return true;
+    return false;
+}
+
 /* false after errors: nothing can be a kernel; they are those of the program as it is. */
 static bool plan_auto(struct planner *p)
 {
@@ -205,13 +214,13 @@ static bool plan_auto(struct planner *p)
     if (p->uncosted) return add_variant(p, no_cuts(p));
     if (!(p->plan->named & LIFT_CUT_SCANS)) try_variant(p, no_cuts(p));
     if (p->n_computing > 0) try_variant(p, all_cuts(p));
-    bool singly = p->n_computing <= LIMIT_SINGLE_CUTS && !(p->plan->named & LIFT_CUT_LETS);
-    for (unsigned i = 0; singly && i < p->cuts.n; i++) {
+    bool lets = p->plan->named & LIFT_CUT_LETS;
+    for (unsigned i = 0; p->n_computing <= LIMIT_SINGLE_CUTS && i < p->cuts.n; i++) {
         bool *one = no_cuts(p);
         one[i] = true;
-        if (p->cuts.items[i].computes) try_variant(p, one);
+        if (p->cuts.items[i].computes && (!lets || is_own_cut(p, p->cuts.items[i].name))) try_variant(p, one);
     }
-    if (p->n_computing > LIMIT_SINGLE_CUTS) try_variant(p, every_second_cut(p));
+    if (p->n_computing > LIMIT_SINGLE_CUTS && !lets) try_variant(p, every_second_cut(p));
     if (p->plan->n_variants == 0) return add_variant(p, no_cuts(p));
     leave_out_hopeless(p);
     return true;
@@ -251,25 +260,45 @@ static struct operations operations_of(struct planner *p, const struct lift_prog
     return n;
 }
 
-/* Whether the program has far fewer operations with all cuts of `named` than without any. Either measure
- * tells: the sums of rows, which both repeat, may be most of what naive implementations do; an array that is
- * read in one other dimension is repeated in them only. */
-static bool cuts_pay(struct planner *p, const struct lift_program *named)
+/* Operations of all steps of a program that is cut at all its cuts that compute; negative: it cannot be cut
+ * so, or has a temporary that many devices have no room for. */
+static struct operations operations_cut(struct planner *p, const struct lift_program *program)
 {
+    const struct operations none = {-1, -1};
     struct diag *ignored = diag_new();
-    struct operations whole = operations_of(p, p->plan->unnamed), sum = {0};
-    p->cuts = lift_cut_find(named, p->plan->arena);
-    const struct lift_sequence *s = lift_cut(named, &p->cuts, all_cuts(p), p->plan->arena, ignored);
-    bool can = s != NULL;
-    for (unsigned i = 0; can && i < s->n_steps; i++) {
+    struct operations sum = {0};
+    p->cuts = lift_cut_find(program, p->plan->arena);
+    const struct lift_sequence *s = lift_cut(program, &p->cuts, all_cuts(p), p->plan->arena, ignored);
+    diag_free(ignored);
+    for (unsigned i = 0; s && i < s->n_temporaries; i++)
+        if ((double)lift_type_bytes(s->temporaries[i].type) > LIMIT_TEMPORARY_BYTES) return none;
+    for (unsigned i = 0; s && i < s->n_steps; i++) {
         struct operations part = operations_of(p, s->parts[s->steps[i].part].program);
-        can = part.naive >= 0;
+        if (part.naive < 0) return none;
         sum.naive += part.naive;
         sum.least += part.least;
     }
+    return s ? sum : none;
+}
+
+/* Whether the program has far fewer operations if it is cut at arrays of its maps, too. Either measure tells:
+ * the sums of rows, which both repeat, may be most of what naive implementations do; an array that is read in
+ * one other dimension is repeated in them only. */
+static bool cuts_pay(struct planner *p, const struct lift_program *named)
+{
+    struct operations without = operations_cut(p, p->plan->unnamed), with = operations_cut(p, named);
+    return with.naive >= 0 && (without.naive < 0 || without.naive > LIMIT_CUT_RATIO * with.naive ||
+                               without.least > LIMIT_CUT_RATIO * with.least);
+}
+
+/* Whether all names of a list are cuts of the program as it is. */
+static bool has_cuts(struct planner *p, const char *names)
+{
+    struct diag *ignored = diag_new();
+    p->cuts = lift_cut_find(p->plan->unnamed, p->plan->arena);
+    bool has = lift_cut_choose(p->plan->unnamed, &p->cuts, names, no_cuts(p), ignored);
     diag_free(ignored);
-    return can && (whole.naive < 0 || whole.naive > LIMIT_CUT_RATIO * sum.naive ||
-                   whole.least > LIMIT_CUT_RATIO * sum.least);
+    return has;
 }
 
 /* The arrays of functions of maps are cuts, too: if they are asked for, or pay. */
@@ -277,13 +306,16 @@ static void name_lets(struct planner *p, const char *cut)
 {
     struct sequence_plan *plan = p->plan;
     struct lift_program *named = lift_cut_name(plan->program, LIFT_CUT_LETS, plan->arena);
-    if (named && (strcmp(cut, "auto") != 0 || cuts_pay(p, named))) use_named(plan, named, LIFT_CUT_LETS);
+    bool automatic = !strcmp(cut, "auto"), all = !strcmp(cut, "all");
+    if (named && (automatic ? cuts_pay(p, named) : all || !has_cuts(p, cut)))
+        use_named(plan, named, LIFT_CUT_LETS);
 }
 
+/* Errors show names where the source has them. */
 static bool plan_named(struct planner *p, const char *names)
 {
     bool *chosen = no_cuts(p);
-    return lift_cut_choose(p->plan->program, &p->cuts, names, chosen, p->diag) && add_variant(p, chosen);
+    return lift_cut_choose(p->plan->unnamed, &p->cuts, names, chosen, p->diag) && add_variant(p, chosen);
 }
 
 static bool plan_variants(struct planner *p, const char *cut)

@@ -31,9 +31,8 @@ struct sequence_variant {
 struct sequence_plan {
     struct arena *arena; /* owns all of it */
     struct source source;
-    struct lift_program
-        *program;   /* the whole, bound: that of the source, or with names for what is `named` */
-    unsigned named; /* enum lift_cut_named (core/lift/cut.h), by or */
+    struct lift_program *program; /* the whole, bound; with names for what is `named` */
+    unsigned named;               /* enum lift_cut_named (core/lift/cut.h), by or */
     struct lift_program *unnamed; /* that of the source */
     unsigned n_programs, n_variants;
     struct sequence_program *programs;

@@ -81,7 +81,8 @@ struct tune_options sequence_program_options(const struct sequence_search *s, un
     o.text = p->text;
     o.store = s->store;
     o.private_store = s->own_store;
-    if (p->program != s->plan->program) o.data = files_of(&s->options->data, p->program);
+    if (p->program != s->plan->program && p->program != s->plan->unnamed)
+        o.data = files_of(&s->options->data, p->program);
     return o;
 }
 

@@ -83,13 +83,12 @@ static bool has_bool(const struct lift_type *t)
     return has;
 }
 
-/* Whether a value of the type can be an output of one kernel and an input of another. */
-static bool can_store(const struct finder *f, const struct lift_type *t)
+bool cut_can_store(const struct lift_type *t, struct arena *a)
 {
     bool stored = t->kind == LIFT_SCALAR;
     for (unsigned i = 0; !stored && i < lift_type_leaves(t); i++)
-        stored = lift_type_leaf(t, i, f->arena)->kind == LIFT_ARRAY;
-    return stored && !has_bool(t) && can_state_ranges(t, false) && has_shape(t, NULL, f->arena);
+        stored = lift_type_leaf(t, i, a)->kind == LIFT_ARRAY;
+    return stored && !has_bool(t) && can_state_ranges(t, false) && has_shape(t, NULL, a);
 }
 
 /* ---- outputs ---- */
@@ -174,7 +173,7 @@ static struct lift_cut *add_cut(struct finder *f)
 static void add_let(struct finder *f, const struct lift_expr *let, const struct seen *value)
 {
     const struct lift_type *t = let->param->type;
-    if (!is_closed(f, value) || !let->param->read || !can_store(f, t)) return;
+    if (!is_closed(f, value) || !let->param->read || !cut_can_store(t, f->arena)) return;
     if (t->kind == LIFT_SCALAR && (!value->reduces || t->ranged)) return;
     *add_cut(f) = (struct lift_cut){.name = let->param->name,
                                     .at = let->param->at,
@@ -240,7 +239,7 @@ static struct seen walk_apply(struct finder *f, const struct lift_expr *e, struc
     merge(&all, &body);
     all.reduces = all.reduces || e->pattern == LIFT_REDUCE || e->pattern == LIFT_SCAN;
     all.slides = all.slides && !body.works;
-    if (consumed && costly && is_closed(f, &all) && can_store(f, e->type)) add_unnamed(f, e);
+    if (consumed && costly && is_closed(f, &all) && cut_can_store(e->type, f->arena)) add_unnamed(f, e);
     return all;
 }
 
@@ -321,10 +320,12 @@ static void refuse_name(const struct lift_program *p, const struct lift_cuts *cu
     }
     const char *similar = similar_find(name, names, cuts->n);
     if (let)
-        diag_error(d, let->at,
-                   "the program cannot be cut at '%s': a cut is an array, or the result of a reduction, that "
-                   "depends on no parameter of a function and is read",
-                   name);
+        diag_error(
+            d, let->at,
+            "the program cannot be cut at '%s': a cut is an array, or the result of a reduction, that is "
+            "read and has no bool; of what depends on a parameter of a function, only arrays within "
+            "maps",
+            name);
     else if (similar)
         diag_plain(d, "the program has no cut '%s'; did you mean '%s'?", name, similar);
     else if (cuts->n)

@@ -16,6 +16,7 @@
 #include "core/base/diag.h"
 #include "core/base/strbuf.h"
 #include "core/lift/cut.h"
+#include "core/lift/cut_state.h"
 #include "core/lift/cut_tree.h"
 
 enum { MOST_MOVES = 32 };
@@ -88,7 +89,8 @@ static bool is_named_array(const struct namer *n, const struct lift_expr *e)
 {
     const struct frame *last = n->n ? &n->path[n->n - 1] : NULL;
     const struct lift_expr *let = last && last->place == IN_ARGUMENT ? expr_of(last) : NULL;
-    return let && let->kind == LIFT_LET && let->param->read && e->type->kind == LIFT_ARRAY && works(e);
+    return let && let->kind == LIFT_LET && let->param->read && e->type->kind == LIFT_ARRAY && works(e) &&
+           cut_can_store(e->type, n->arena);
 }
 
 static bool is_wanted(const struct namer *n, const struct lift_expr *e)
@@ -165,9 +167,32 @@ static void replace(struct namer *n, struct lift_expr **slot, const struct lift_
     *last->slot = e->body;
 }
 
+static bool reduces(const struct lift_expr *e)
+{
+    bool any = e->kind == LIFT_APPLY && (e->pattern == LIFT_REDUCE || e->pattern == LIFT_SCAN);
+    for (unsigned i = 0; !any && i < e->n_args; i++)
+        any = reduces(e->args[i]);
+    return any || (e->body && reduces(e->body)) || (e->fun && reduces(e->fun->body));
+}
+
+/* Where the outermost function reads a computed array, that gets a name first: else the value and what is
+ * left would both compute it. */
+static bool name_array(struct namer *n, size_t top)
+{
+    struct lift_expr **at = n->path[top].slot, *e = *at;
+    unsigned k = element_number(e);
+    if (n->path[top].place != IN_FUNCTION || !reduces(e->args[k])) return false;
+    struct lift_param *p = cut_param(n->arena, n->program, "t");
+    struct lift_expr *array = e->args[k];
+    e->args[k] = cut_reference(n->arena, p);
+    *at = cut_let(n->arena, p, array, e);
+    return true;
+}
+
 static bool move_value(struct namer *n, struct lift_expr **slot)
 {
     size_t top = top_of(n);
+    if (n->which & LIFT_CUT_LETS && name_array(n, top)) return true;
     struct lift_expr *value = carried(n, *slot, top);
     const struct frame *last = &n->path[n->n - 1];
     if (!value || (!depends(n, top) && !(n->which & LIFT_CUT_SCANS))) return false;

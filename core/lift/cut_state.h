@@ -5,6 +5,9 @@
 
 #include "core/lift/cut.h"
 
+/* Whether a value of the type can be an output of one kernel and an input of another. */
+bool cut_can_store(const struct lift_type *t, struct arena *a);
+
 /* Outputs of one shape, which one part computes. */
 struct cut_group {
     unsigned n, outputs[LIFT_MAX_OUTPUTS];

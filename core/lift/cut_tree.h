@@ -11,6 +11,7 @@ struct lift_expr *cut_clone(struct arena *a, const struct lift_expr *e);
  * one. i < CUT_CHILDREN(e). */
 struct lift_expr **cut_child(struct lift_expr *e, unsigned i);
 #define CUT_CHILDREN(e) ((e)->n_args + 2)
+/* Whether a reference to p is in an expression. */
 bool cut_mentions(const struct lift_expr *e, const struct lift_param *p);
 /* Puts a copy of `value` in the place of each reference to p. */
 void cut_substitute(struct arena *a, struct lift_expr **slot, const struct lift_param *p,
@@ -25,7 +26,7 @@ struct lift_expr *cut_let(struct arena *a, struct lift_param *p, struct lift_exp
 /* map(fun p -> body, array) */
 struct lift_expr *cut_map(struct arena *a, struct lift_param *p, struct lift_expr *body,
                           struct lift_expr *array);
-/* A parameter whose name nothing in the program has: the stem, or the stem with a number. */
+/* A parameter whose name nothing in the program's tree has: the stem, or the stem with a number. */
 struct lift_param *cut_param(struct arena *a, const struct lift_program *p, const char *stem);
 
 /* ---- cut_narrow.c ---- */

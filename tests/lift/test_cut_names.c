@@ -142,6 +142,14 @@ Test(cut_names, arrays_of_arrays)
     arena_free(a);
 }
 
+/* An array that is computed is no part of what is moved. */
+Test(cut_names, an_array_of_the_map_gets_a_name)
+{
+    expect_lets("output map(fun r -> let s = map(exp, r) in map(fun v -> v + sum(s) + sum(r), s), "
+                "map(fun q -> map(fun c -> dot(q, c), A), A))",
+                "t s");
+}
+
 /* Of a tuple each part reads only the components that it needs. */
 Test(cut_names, components_that_are_not_read)
 {
@@ -151,8 +159,7 @@ Test(cut_names, components_that_are_not_read)
     expect_cuts(a, text, LIFT_CUT_LETS, "s");
     const char *named = lift_cut_name(bound(a, text), LIFT_CUT_LETS, a)->source->text;
     cr_expect(strstr(named, "zip(A, A)) in map("), "%s", named);
-    cr_expect(strstr(named, "zip(map(fun x_3 -> reverse(x_3), A), s))") || strstr(named, "A), s))"), "%s",
-              named);
+    cr_expect(strstr(named, "A), s))"), "%s", named);
     cr_expect(!strstr(named, "zip(zip("), "%s", named);
     expect_cuts(a,
                 "output map(fun t -> let s = map(fun v -> v + sum(get(1, t)), get(0, t)) in "

@@ -120,6 +120,13 @@ Test(sequence_plan, arrays_within_maps_are_cut)
     expect_variants(shared, "M=16,N=16", "w", "cut at w");
     expect_variants(once, "M=16,N=16", "auto", "one kernel");
     expect_variants(once, "M=16,N=16", "all", "cut at w");
+    static const char own[] = "size M, N\ninput A: [[float]N]M\ninput x: [float]N\n"
+                              "let y = map(fun row -> dot(row, x), A)\n"
+                              "output map(fun c -> let w = map(exp, c) in dot(w, y), transpose(A))\n";
+    expect_variants(own, "M=16,N=16", "auto", "one kernel; cut at y");
+    expect_variants(own, "M=16,N=16", "y", "cut at y");
+    expect_variants(own, "M=16,N=16", "w", "cut at w");
+    expect_variants(once, "M=300000,N=1000", "auto", "one kernel"); /* 1.2 GB */
     struct sequence_plan *p = plan(shared, "M=16,N=16", "auto");
     cr_expect_str_eq(p->programs[p->variants[0].programs[0]].text, shared);
     cr_expect_eq(p->variants[1].n_parts, 3);
