@@ -1,8 +1,8 @@
 /* The evaluator's state, shared by the files evaluate*.c: evaluate.c takes jobs and gives results,
  * evaluate_slots.c runs them on its runners, evaluate_lock.c says which of them may run, evaluate_watch.c
  * which of them are to be ended, evaluate_again.c looks again at wrong results, evaluate_reference.c makes
- * what they are verified against. One thread owns all of it; a second one checks the
- * reference (evaluate_reference.c). */
+ * what they are verified against. One thread owns all of it; a second one checks the reference
+ * (evaluate_reference.c). */
 #ifndef THRESH_AGENT_EVALUATE_STATE_H
 #define THRESH_AGENT_EVALUATE_STATE_H
 

@@ -229,7 +229,7 @@ static bool plan_auto(struct planner *p)
 static void use_named(struct sequence_plan *plan, struct lift_program *named, unsigned which)
 {
     plan->program = named;
-    plan->named |= which;
+    plan->named = which;
 }
 
 /* A program that cannot be one kernel is tried with its scans as cuts; a note says why. */

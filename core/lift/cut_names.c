@@ -76,12 +76,10 @@ static bool in_functions_of_maps(const struct namer *n)
     return maps;
 }
 
-static bool works(const struct lift_expr *e)
+static bool is_operation(const struct lift_expr *e, const void *unused)
 {
-    bool any = e->kind == LIFT_OP || (e->body && works(e->body)) || (e->fun && works(e->fun->body));
-    for (unsigned i = 0; !any && i < e->n_args; i++)
-        any = works(e->args[i]);
-    return any;
+    (void)unused;
+    return e->kind == LIFT_OP;
 }
 
 /* Whether the place has an array that a `let` names, and that takes operations. */
@@ -89,8 +87,8 @@ static bool is_named_array(const struct namer *n, const struct lift_expr *e)
 {
     const struct frame *last = n->n ? &n->path[n->n - 1] : NULL;
     const struct lift_expr *let = last && last->place == IN_ARGUMENT ? expr_of(last) : NULL;
-    return let && let->kind == LIFT_LET && let->param->read && e->type->kind == LIFT_ARRAY && works(e) &&
-           cut_can_store(e->type, n->arena);
+    return let && let->kind == LIFT_LET && let->param->read && e->type->kind == LIFT_ARRAY &&
+           cut_any(e, is_operation, NULL) && cut_can_store(e->type, n->arena);
 }
 
 static bool is_wanted(const struct namer *n, const struct lift_expr *e)
@@ -167,21 +165,19 @@ static void replace(struct namer *n, struct lift_expr **slot, const struct lift_
     *last->slot = e->body;
 }
 
-static bool reduces(const struct lift_expr *e)
+static bool is_reduction(const struct lift_expr *e, const void *unused)
 {
-    bool any = e->kind == LIFT_APPLY && (e->pattern == LIFT_REDUCE || e->pattern == LIFT_SCAN);
-    for (unsigned i = 0; !any && i < e->n_args; i++)
-        any = reduces(e->args[i]);
-    return any || (e->body && reduces(e->body)) || (e->fun && reduces(e->fun->body));
+    (void)unused;
+    return e->kind == LIFT_APPLY && (e->pattern == LIFT_REDUCE || e->pattern == LIFT_SCAN);
 }
 
-/* Where the outermost function reads a computed array, that gets a name first: else the value and what is
- * left would both compute it. */
+/* Where the value goes with the outermost function's array, and that is computed, it gets a name first: else
+ * the value and what is left would both compute it. */
 static bool name_array(struct namer *n, size_t top)
 {
     struct lift_expr **at = n->path[top].slot, *e = *at;
     unsigned k = element_number(e);
-    if (n->path[top].place != IN_FUNCTION || !reduces(e->args[k])) return false;
+    if (!n->path[top].zipped || !cut_any(e->args[k], is_reduction, NULL)) return false;
     struct lift_param *p = cut_param(n->arena, n->program, "t");
     struct lift_expr *array = e->args[k];
     e->args[k] = cut_reference(n->arena, p);
@@ -192,10 +188,10 @@ static bool name_array(struct namer *n, size_t top)
 static bool move_value(struct namer *n, struct lift_expr **slot)
 {
     size_t top = top_of(n);
-    if (n->which & LIFT_CUT_LETS && name_array(n, top)) return true;
     struct lift_expr *value = carried(n, *slot, top);
     const struct frame *last = &n->path[n->n - 1];
     if (!value || (!depends(n, top) && !(n->which & LIFT_CUT_SCANS))) return false;
+    if (n->which & LIFT_CUT_LETS && name_array(n, top)) return true;
     bool has_name = last->place == IN_ARGUMENT && expr_of(last)->kind == LIFT_LET;
     struct lift_param *p = cut_param(n->arena, n->program, "t");
     if (has_name) p->name = expr_of(last)->param->name;

@@ -8,6 +8,7 @@
 
 /* get(outer, p), or get(inner, get(outer, p)). */
 struct part {
+    const struct lift_param *of; /* p */
     struct lift_expr *array;
     unsigned outer;
     int inner; /* -1: none */
@@ -30,11 +31,12 @@ static bool is_component(const struct lift_expr *e, const struct lift_param *p, 
     return e->kind == LIFT_GET && e->index == k && is_reference(e->args[0], p);
 }
 
-static bool is_part(const struct lift_expr *e, const struct lift_param *p, const struct part *part)
+static bool is_part(const struct lift_expr *e, const void *what)
 {
-    if (part->inner < 0) return is_component(e, p, part->outer);
+    const struct part *part = what;
+    if (part->inner < 0) return is_component(e, part->of, part->outer);
     return e->kind == LIFT_GET && e->index == (unsigned)part->inner &&
-           is_component(e->args[0], p, part->outer);
+           is_component(e->args[0], part->of, part->outer);
 }
 
 /* Whether p is read other than by its components. */
@@ -57,14 +59,6 @@ static bool is_component_read(struct lift_expr *e, const struct lift_param *p, u
     return read;
 }
 
-static bool is_part_read(struct lift_expr *e, const struct lift_param *p, const struct part *part)
-{
-    bool read = is_part(e, p, part);
-    for (unsigned i = 0; !read && i < CUT_CHILDREN(e); i++)
-        read = cut_child(e, i) && is_part_read(*cut_child(e, i), p, part);
-    return read;
-}
-
 /* ---- maps ---- */
 
 static bool is_zip(const struct lift_expr *e)
@@ -84,8 +78,8 @@ static unsigned read_parts(struct narrower *n, const struct lift_expr *map, stru
     for (unsigned k = 0; k < zip->n_args; k++) {
         bool tuple = is_zip(zip->args[k]) && !is_component_read(map->fun->body, p, k);
         for (unsigned j = 0; j < (tuple ? zip->args[k]->n_args : 1); j++) {
-            struct part one = {tuple ? zip->args[k]->args[j] : zip->args[k], k, tuple ? (int)j : -1};
-            bool read = is_part_read(map->fun->body, p, &one);
+            struct part one = {p, tuple ? zip->args[k]->args[j] : zip->args[k], k, tuple ? (int)j : -1};
+            bool read = cut_any(map->fun->body, is_part, &one);
             *all = *all && read && !tuple;
             if (!read) continue;
             parts = arena_grow(n->arena, parts, &cap, count + 1, sizeof *parts);
@@ -96,16 +90,16 @@ static unsigned read_parts(struct narrower *n, const struct lift_expr *map, stru
     return (unsigned)count;
 }
 
-static void replace_part(struct arena *a, struct lift_expr **slot, const struct lift_param *p,
-                         const struct part *part, const struct lift_expr *by)
+static void replace_part(struct arena *a, struct lift_expr **slot, const struct part *part,
+                         const struct lift_expr *by)
 {
     struct lift_expr *e = *slot;
-    if (is_part(e, p, part)) {
+    if (is_part(e, part)) {
         *slot = cut_clone(a, by);
         return;
     }
     for (unsigned i = 0; i < CUT_CHILDREN(e); i++)
-        if (cut_child(e, i)) replace_part(a, cut_child(e, i), p, part, by);
+        if (cut_child(e, i)) replace_part(a, cut_child(e, i), part, by);
 }
 
 /* Takes out what is not read, once. false: all is. */
@@ -124,8 +118,7 @@ static bool narrow_once(struct narrower *n, struct lift_expr *map)
     zip->n_args = count;
     for (unsigned i = 0; i < count; i++) {
         zip->args[i] = parts[i].array;
-        replace_part(a, &map->fun->body, p, &parts[i],
-                     count > 1 ? cut_component(a, x, i) : cut_reference(a, x));
+        replace_part(a, &map->fun->body, &parts[i], count > 1 ? cut_component(a, x, i) : cut_reference(a, x));
     }
     map->fun->params[0] = x;
     map->args[0] = count > 1 ? zip : parts[0].array;

@@ -28,13 +28,24 @@ struct lift_expr **cut_child(struct lift_expr *e, unsigned i)
     return e->fun ? &e->fun->body : NULL;
 }
 
+bool cut_any(const struct lift_expr *e, bool (*is)(const struct lift_expr *e, const void *what),
+             const void *what)
+{
+    bool any =
+        is(e, what) || (e->body && cut_any(e->body, is, what)) || (e->fun && cut_any(e->fun->body, is, what));
+    for (unsigned i = 0; !any && i < e->n_args; i++)
+        any = cut_any(e->args[i], is, what);
+    return any;
+}
+
+static bool is_reference(const struct lift_expr *e, const void *param)
+{
+    return e->kind == LIFT_PARAM_REF && e->param == param;
+}
+
 bool cut_mentions(const struct lift_expr *e, const struct lift_param *p)
 {
-    bool any = e->kind == LIFT_PARAM_REF && e->param == p;
-    for (unsigned i = 0; !any && i < e->n_args; i++)
-        any = cut_mentions(e->args[i], p);
-    if (!any && e->body) any = cut_mentions(e->body, p);
-    return any || (e->fun && cut_mentions(e->fun->body, p));
+    return cut_any(e, is_reference, p);
 }
 
 void cut_substitute(struct arena *a, struct lift_expr **slot, const struct lift_param *p,
@@ -94,20 +105,17 @@ struct lift_expr *cut_map(struct arena *a, struct lift_param *p, struct lift_exp
 
 /* ---- names ---- */
 
-static bool binds(const struct lift_expr *e, const char *name)
+static bool binds(const struct lift_expr *e, const void *name)
 {
     bool any = e->kind == LIFT_LET && !strcmp(e->param->name, name);
     for (unsigned i = 0; e->fun && i < e->fun->n_params; i++)
         any = any || !strcmp(e->fun->params[i]->name, name);
-    for (unsigned i = 0; !any && i < e->n_args; i++)
-        any = binds(e->args[i], name);
-    if (!any && e->body) any = binds(e->body, name);
-    return any || (e->fun && binds(e->fun->body, name));
+    return any;
 }
 
 static bool is_taken(const struct lift_program *p, const char *name)
 {
-    bool taken = binds(p->output, name);
+    bool taken = cut_any(p->output, binds, name);
     for (unsigned i = 0; i < p->n_arrays; i++)
         taken = taken || !strcmp(p->arrays[i].name, name);
     for (unsigned i = 0; i < p->n_inputs; i++)

@@ -11,6 +11,9 @@ struct lift_expr *cut_clone(struct arena *a, const struct lift_expr *e);
  * one. i < CUT_CHILDREN(e). */
 struct lift_expr **cut_child(struct lift_expr *e, unsigned i);
 #define CUT_CHILDREN(e) ((e)->n_args + 2)
+/* Whether an expression, or one within it, is what `is` asks for. */
+bool cut_any(const struct lift_expr *e, bool (*is)(const struct lift_expr *e, const void *what),
+             const void *what);
 /* Whether a reference to p is in an expression. */
 bool cut_mentions(const struct lift_expr *e, const struct lift_param *p);
 /* Puts a copy of `value` in the place of each reference to p. */

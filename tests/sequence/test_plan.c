@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "coordinator/sequence/plan.h"
+#include "coordinator/sequence/search.h"
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 
@@ -17,6 +17,11 @@ static const char blur[] = "size N\ninput x: [float]N\n"
                            "output iterate(7, step, x)\n";
 static const char shapes[] = "size M, N\ninput X: [[float]N]M\noutput mean = map(fun r -> sum(r) / N, X)\n"
                              "output twice = map(fun r -> map(fun x -> 2.0 * x, r), X)\n";
+
+static const char shared[] =
+    "size M, N\ninput X: [[float]N]M\ninput Y: [[float]N]M\n"
+    "output map(fun x -> let s = map(fun y -> dot(x, y), Y) in let w = map(fun v -> exp(v), s) in "
+    "map(fun c -> dot(w, c), transpose(Y)), X)\n";
 
 static struct sequence_plan *plan(const char *text, const char *sizes, const char *cut)
 {
@@ -108,10 +113,6 @@ Test(sequence_plan, scans_are_cut)
 /* Arrays of a map are cuts where they would be computed again and again, or if they are asked for. */
 Test(sequence_plan, arrays_within_maps_are_cut)
 {
-    static const char shared[] =
-        "size M, N\ninput X: [[float]N]M\ninput Y: [[float]N]M\n"
-        "output map(fun x -> let s = map(fun y -> dot(x, y), Y) in let w = map(fun v -> exp(v), s) in "
-        "map(fun c -> dot(w, c), transpose(Y)), X)\n";
     static const char once[] = "size M, N\ninput X: [[float]N]M\n"
                                "output map(fun x -> let w = map(exp, x) in sum(w), X)\n";
     expect_variants(shared, "M=16,N=16", "auto", "one kernel; cut at s,w");
@@ -126,7 +127,8 @@ Test(sequence_plan, arrays_within_maps_are_cut)
     expect_variants(own, "M=16,N=16", "auto", "one kernel; cut at y");
     expect_variants(own, "M=16,N=16", "y", "cut at y");
     expect_variants(own, "M=16,N=16", "w", "cut at w");
-    expect_variants(once, "M=300000,N=1000", "auto", "one kernel"); /* 1.2 GB */
+    expect_variants(shared, "M=16000,N=16", "auto", "one kernel; cut at s,w");
+    expect_variants(shared, "M=17000,N=16", "auto", "one kernel"); /* an array of 1.2 GB */
     struct sequence_plan *p = plan(shared, "M=16,N=16", "auto");
     cr_expect_str_eq(p->programs[p->variants[0].programs[0]].text, shared);
     cr_expect_eq(p->variants[1].n_parts, 3);
@@ -134,6 +136,24 @@ Test(sequence_plan, arrays_within_maps_are_cut)
     sequence_plan_free(p);
     p = plan(once, "M=16,N=16", "auto");
     cr_expect(sequence_plan_is_single(p));
+    sequence_plan_free(p);
+}
+
+/* The user's expected results are those of the whole, as one kernel or not; its parts have none. */
+Test(sequence_plan, one_kernel_has_the_expected_results)
+{
+    struct sequence_plan *p = plan(shared, "M=16,N=16", "auto");
+    const struct tune_options options = {
+        .data = {
+            .n_inputs = 1, .inputs = {{"X", "x.npy"}}, .n_references = 1, .references = {{NULL, "r.npy"}}}};
+    const struct sequence_search s = {.plan = p, .options = &options};
+    cr_assert_eq(p->n_variants, 2);
+    for (unsigned v = 0; v < 2; v++)
+        for (unsigned i = 0; i < p->variants[v].n_parts; i++) {
+            struct tune_options o = sequence_program_options(&s, p->variants[v].programs[i]);
+            cr_expect_eq(o.data.n_references, v == 0 ? 1 : 0);
+            cr_expect_eq(o.data.n_inputs, v == 0 || i == 0 ? 1 : 0);
+        }
     sequence_plan_free(p);
 }
 
