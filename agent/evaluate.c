@@ -197,19 +197,25 @@ void evaluator_rounds(struct evaluator *ev, const struct cg_kernel *const *kerne
     device_lock_release(ev->lock);
 }
 
-unsigned evaluate_default_runners(bool gpu, unsigned cores, long memory_mib)
+unsigned evaluate_default_runners(bool gpu, unsigned cores, long memory_mib, uint64_t builds)
 {
     long n = cores, most = memory_mib / 2 / AGENT_MEMORY_LEAST_MIB;
     if (!gpu) return AGENT_RUNNERS_CPU;
     if (n > most) n = most;
+    if (builds && (uint64_t)n > builds / AGENT_RUNNER_BUILDS) n = (long)(builds / AGENT_RUNNER_BUILDS);
     return n > AGENT_RUNNERS_GPU ? (unsigned)n : AGENT_RUNNERS_GPU;
+}
+
+unsigned evaluator_runners_for(const struct device *dev, uint64_t builds)
+{
+    unsigned n = evaluate_default_runners(dev->gpu, cores_available(), evaluate_machine_mib(), builds);
+    return n < AGENT_RUNNERS_MOST ? n : AGENT_RUNNERS_MOST;
 }
 
 static unsigned runners_on(const struct device *dev, unsigned wanted)
 {
-    unsigned n =
-        wanted ? wanted : evaluate_default_runners(dev->gpu, cores_available(), evaluate_machine_mib());
-    return n < AGENT_RUNNERS_MOST ? n : AGENT_RUNNERS_MOST;
+    if (!wanted) return evaluator_runners_for(dev, 0);
+    return wanted < AGENT_RUNNERS_MOST ? wanted : AGENT_RUNNERS_MOST;
 }
 
 /* So many of the runners as the device's memory takes, where it is known; one is tried in any case. */

@@ -118,6 +118,8 @@ void evaluator_free(struct evaluator *ev); /* kills and reaps the runners */
 /* Outputs that a comparison with the reference does not verify. */
 struct verify_doubt evaluator_doubt(const struct evaluator *ev);
 
+/* As many runners as so many builds pay for, on a GPU; 0 builds: as many as there are without a limit. */
+unsigned evaluator_runners_for(const struct device *dev, uint64_t builds);
 /* How many jobs it takes before it is full; and how many one on that device would, at most. */
 unsigned evaluator_capacity(const struct evaluator *ev);
 unsigned evaluator_capacity_on(const struct device *dev, unsigned runners);

@@ -80,7 +80,7 @@ struct evaluator {
 
 /* Runners where the user names no number: on a GPU one for each core, if half of the machine's memory has
  * AGENT_MEMORY_LEAST_MIB for each, but AGENT_RUNNERS_GPU at least. */
-unsigned evaluate_default_runners(bool gpu, unsigned cores, long memory_mib);
+unsigned evaluate_default_runners(bool gpu, unsigned cores, long memory_mib, uint64_t builds);
 
 /* ---- evaluate_slots.c: queues ---- */
 

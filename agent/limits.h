@@ -66,6 +66,7 @@ enum {
 enum {
     AGENT_RUNNERS_GPU = 4,   /* --runners, or the cores if these are more: builds take longest */
     AGENT_RUNNERS_CPU = 2,   /* the same: builds take turns on the processors that launches need */
+    AGENT_RUNNER_BUILDS = 8, /* of a short search, for each runner: one takes a GPU's driver 0.2 s to start */
     AGENT_RUNNERS_MOST = 16, /* --runners: one launches at a time, and each holds all arrays */
     AGENT_STARTS = 4,        /* runners that start at once: drivers do most of it one after the other */
     AGENT_RUNNER_JOBS = 2,   /* jobs for each: the next one is there when one ends */

@@ -11,6 +11,7 @@
 #include <zmq.h>
 
 #include "agent/device_lock.h"
+#include "agent/evaluate.h"
 #include "coordinator/agents_state.h"
 #include "coordinator/limits.h"
 #include "coordinator/progress.h"
@@ -54,12 +55,17 @@ static void open_lock(struct agents *a)
     if (!a->lock) progress_note(a->options.progress, why);
 }
 
+static unsigned runners_of(const struct agents *a)
+{
+    return a->options.runners ? a->options.runners : evaluator_runners_for(&a->device, a->options.builds);
+}
+
 static bool start_embedded(struct agents *a, struct diag *d)
 {
     a->serve = (struct serve_options){.context = a->context,
                                       .endpoint = inproc,
                                       .device = a->device,
-                                      .runners = a->options.runners,
+                                      .runners = runners_of(a),
                                       .data = a->options.data,
                                       .stop_fd = eventfd(0, EFD_CLOEXEC),
                                       .embedded = true};

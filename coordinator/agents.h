@@ -31,7 +31,8 @@ struct agents_options {
     const char *keys;         /* folder of keys for a tcp:// endpoint; NULL: none */
     struct fleet *fleet;      /* that other searches use, too; NULL: one of its own, at `listen` */
     const char *device;       /* selector of its device; NULL: the first */
-    unsigned runners;         /* of that agent; 0: as evaluator_new() says */
+    unsigned runners;         /* of the agent in this process; 0: as evaluator_runners_for() says */
+    uint64_t builds;          /* that it is expected to do; 0: no limit is known */
     const struct given *data; /* of the user, for the agent of this process; NULL: none */
     int stop_fd;              /* readable: end early; -1: none */
     struct progress *progress;

@@ -41,7 +41,8 @@ enum {
     LIMIT_LAST_AUDITS = 3,     /* draws below cuts of an exhausted tree, with --audit-cuts */
     LIMIT_LEARNED = 5,         /* implementations of --learn-from: as many as a search sends to its rounds */
     LIMIT_BASELINES = 8,       /* --baseline: each is in every final round */
-    LIMIT_PLAIN_STEPS = 4000   /* decisions tried to complete a plain implementation: some milliseconds */
+    LIMIT_PLAIN_STEPS = 4000,  /* decisions tried to complete a plain implementation: some milliseconds */
+    LIMIT_USUAL_PLAIN = 24     /* plain implementations of a program, to guess the builds of a search */
 };
 /* Doublings of a size by which an implementation of another device is taken to be farther away: vectors and
  * tiles that suit one device rarely suit another, whatever the size. */
@@ -62,6 +63,10 @@ enum { LIMIT_SINGLE_CUTS = 4 }; /* so many are tried one by one, too; of more on
 #define LIMIT_CUT_RATIO 1.5
 /* An array within maps, of all rows: what a device of 4 GB takes as one buffer. */
 #define LIMIT_TEMPORARY_BYTES 1073741824.0
+
+/* ---- the size of a search ---- */
+
+#define LIMIT_BUILDS_A_SECOND 10.0 /* of a search with a time limit, to guess how many runners pay */
 
 /* ---- tune --space ---- */
 

@@ -16,6 +16,7 @@
 #include "agent/fits.h"
 #include "coordinator/advice.h"
 #include "coordinator/guidance.h"
+#include "coordinator/limits.h"
 #include "coordinator/lowering.h"
 #include "coordinator/tune_state.h"
 #include "core/base/arena.h"
@@ -216,6 +217,15 @@ static bool open_problem(struct tune *t, struct diag *d)
     return open_root(t, d);
 }
 
+/* Evaluations and contenders; 0: not known. */
+static uint64_t expected_builds(const struct tune_options *o)
+{
+    uint64_t new = o->evaluations - (o->evaluations > o->used ? o->used : o->evaluations);
+    double in_time = LIMIT_BUILDS_A_SECOND * o->time_s;
+    if (o->time_s > 0 && (!o->evaluations || in_time < (double)new)) new = (uint64_t)in_time;
+    return o->evaluations || o->time_s > 0 ? new + LIMIT_USUAL_PLAIN : 0;
+}
+
 /* Who measures, and on which device. */
 static bool find_device(struct tune *t, struct diag *d)
 {
@@ -230,6 +240,7 @@ static bool find_device(struct tune *t, struct diag *d)
                                           .keys = o->keys,
                                           .device = o->device,
                                           .runners = o->runners,
+                                          .builds = expected_builds(o),
                                           .data = t->data,
                                           .stop_fd = o->stop_fd,
                                           .progress = &t->progress};

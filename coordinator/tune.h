@@ -37,7 +37,7 @@ struct tune;
 struct tune_options {
     const char *path, *text, *sizes;
     const char *device;           /* selector; NULL: the first */
-    unsigned runners;             /* of the embedded agent; 0: as evaluator_new() says */
+    unsigned runners;             /* of the embedded agent; 0: as evaluator_runners_for() says */
     const char *const *baselines; /* the user's own kernels, as baseline.h reads them */
     unsigned n_baselines;
     struct given_files data; /* the user's; what it does not name is generated */
@@ -46,6 +46,7 @@ struct tune_options {
     const char *const *pins;
     unsigned n_pins;
     uint64_t seed, evaluations; /* 0: no limit */
+    uint64_t used;              /* of the evaluations, by the run that is resumed, if that is known */
     double time_s;              /* 0: no limit */
     struct session_until until;
     const char *const *learn_from; /* stores whose best implementations are measured first (learn.h) */

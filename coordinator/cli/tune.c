@@ -411,8 +411,8 @@ const struct cli_command cli_tune = {
                "not written)"},
               {CLI_TIMEOUT, "10s", "with --space: time limit of one run of the command (default 60s)"},
               {CLI_RUNNERS, "N",
-               "runner processes, which build and measure, at most 16 (default: 2 on a CPU; on a GPU half of "
-               "the cores, at least 4); with "
+               "runner processes, which build and measure, at most 16 (default: 2 on a CPU; on a GPU one for "
+               "each core and for each 8 builds, at least 4); with "
                "--space: number of commands that run at the same time (default 1, at most 256)"}},
     .help = cli_tune_help,
     .run = run,

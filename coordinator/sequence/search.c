@@ -167,6 +167,7 @@ static bool search(struct sequence_search *s, unsigned program, double share, un
     o.evaluations = sequence_share(o.evaluations, share);
     if (last) o.rounds_s = rounds_of(&o, last);
     o.time_s *= share;
+    o.used = f->evaluations;
     o.resume = f->known || (o.resume && has_run(s->store, o.text, d));
     struct tune *t = stop_requested(o.stop_fd) ? NULL : tune_new(&o, d);
     bool ok = t && tune_search(t, d);

@@ -347,19 +347,31 @@ Test(agent_evaluate, the_caller_of_a_long_wait_shows_that_it_is_alive, .timeout 
     evaluator_free(ev);
 }
 
-Test(agent_evaluate, default_runners_depend_on_cores_and_memory)
+Test(agent_evaluate, default_runners_depend_on_cores_memory_and_builds)
 {
     static const struct {
         bool gpu;
         unsigned cores;
         long memory_mib;
+        uint64_t builds;
         unsigned runners;
-    } cases[] = {{false, 16, 1 << 17, 2}, {true, 16, 1 << 17, 16}, {true, 8, 1 << 17, 8},
-                 {true, 2, 1 << 17, 4},   {true, 16, 16384, 8},    {true, 16, 2048, 4},
-                 {true, 16, 0, 4}};
+    } cases[] = {{false, 16, 1 << 17, 0, 2},
+                 {true, 16, 1 << 17, 0, 16},
+                 {true, 8, 1 << 17, 0, 8},
+                 {true, 2, 1 << 17, 0, 4},
+                 {true, 16, 16384, 0, 8},
+                 {true, 16, 2048, 0, 4},
+                 {true, 16, 0, 0, 4},
+                 {true, 16, 1 << 17, 72, 9},
+                 {true, 16, 1 << 17, 1, 4},
+                 {true, 16, 1 << 17, 300, 16},
+                 {true, 8, 1 << 17, 72, 8},
+                 {false, 16, 1 << 17, 1, 2},
+                 {true, 16, 1 << 17, UINT64_MAX, 16}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        cr_expect_eq(evaluate_default_runners(cases[i].gpu, cases[i].cores, cases[i].memory_mib),
-                     cases[i].runners, "case %zu", i);
+        cr_expect_eq(
+            evaluate_default_runners(cases[i].gpu, cases[i].cores, cases[i].memory_mib, cases[i].builds),
+            cases[i].runners, "case %zu", i);
 }
 
 /* Each runner has the input twice and the output between its zones. */
