@@ -180,6 +180,32 @@ Test(agent_evaluate, rounds_measure_every_kernel)
     evaluator_free(ev);
 }
 
+/* Counters are 0 before the launches that count: the warm-up, of one group, leaves others. */
+Test(agent_evaluate, rounds_start_with_counters_of_0)
+{
+    static char text[] =
+        "__kernel void f(__global const float *x, __global float *y, __global int *counters)\n"
+        "{\n"
+        "    int i = (int)get_global_id(0);\n"
+        "    y[i] = 2 * x[i];\n"
+        "    if (get_num_groups(0) == 1) counters[0] = 1;\n"
+        "    else if (counters[0] != 0) *(volatile __global int *)(size_t)8 = 0;\n"
+        "}\n";
+    struct evaluator *ev = evaluate_start(1);
+    struct cg_arg args[3];
+    char unused[1024];
+    struct cg_kernel k = evaluate_kernel(evaluate_good, args, unused, sizeof unused);
+    args[2] = (struct cg_arg){.buffer = BB_NONE, .zero = true, .bytes = sizeof(int)};
+    k.source = text;
+    k.n_args = 3;
+    const struct cg_kernel *kernels[] = {&k};
+    double ns[2];
+    evaluator_rounds(ev, kernels, 1, 2, 1, ns);
+    for (int r = 0; r < 2; r++)
+        cr_expect_gt(ns[r], 0);
+    evaluator_free(ev);
+}
+
 /* A round of a long launch takes little more of the processor than the launch, also where the device chooses
  * the groups. */
 Test(agent_evaluate, a_long_launch_is_a_round)
