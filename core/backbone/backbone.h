@@ -292,7 +292,7 @@ struct bb_plain {
     const char *label;             /* "one work-item per row, in vectors of 16" */
     struct bb_decisions decisions; /* which leave little open */
 };
-enum { BB_MAX_PLAIN = 51 }; /* the sum of those of each kind: plain.c */
+enum { BB_MAX_PLAIN = 57 }; /* the sum of those of each kind: plain.c */
 /* The plain implementations of a program, in the arena; their number. The space may still refuse one. */
 unsigned bb_plain(const struct backbone *bb, const struct space *space, const struct bb_device *device,
                   struct arena *a, struct bb_plain out[BB_MAX_PLAIN]);

@@ -16,10 +16,11 @@
  * All parts of a sum but the first start from the neutral element, so that the initial value enters once.
  * Those of a selection all start from the initial value: however often it enters, the best one is the same.
  *
- * A reduction with so many results that they fill a device is not split by groups, nor on a CPU. Work-items
- * of a group of a GPU may still divide it, so that more of them share what the group staged: of a product of
- * 1024 x 1024 by 1024 x 1024, 256 times 4 work-items compute 8 rows. With more results than that it is not
- * split. */
+ * A reduction with so many results that they fill a device is not split on a CPU. Groups of a GPU may still
+ * divide it where there are few tiles of results and sums are long, so that all processors have some: of a
+ * product of 512 x 4096 by 4096 x 512, 8 groups share each of 64 tiles. Work-items of a group may with more
+ * results than that, so that more of them share what the group staged: of a product of 1024 x 1024 by 1024 x
+ * 1024, 256 times 4 work-items compute 8 rows. With more results still it is not split. */
 #include "core/backbone/combine.h"
 
 #include <math.h>
@@ -28,7 +29,9 @@
 
 enum {
     MANY_RESULTS = 1 << 17, /* a device is full: more than the work-items that the largest GPUs hold */
-    MOST_RESULTS = 1 << 21  /* work-items with tiles of results in registers fill it, too */
+    MOST_TILED = 1 << 20,   /* tiles of 128 x 64 of them are 128 groups, one for each processor of an H200 */
+    LONG_SUM = 256, /* results for an element of a sum: with fewer it pays to write and read its parts */
+    MOST_RESULTS = 1 << 21 /* work-items with tiles of results in registers fill it, too */
 };
 
 /* ---- expressions in postfix order ---- */
@@ -228,9 +231,11 @@ static bool runs_over_scan(const struct backbone *bb, const struct bb_inst *step
     return over;
 }
 
-static enum bb_split dividers_of(double results)
+/* Of sums with so many elements. */
+static enum bb_split dividers_of(double results, double elements)
 {
     if (results < MANY_RESULTS) return BB_SPLIT_GROUPS;
+    if (results <= MOST_TILED && results <= LONG_SUM * elements) return BB_SPLIT_GPU_GROUPS;
     return results < MOST_RESULTS ? BB_SPLIT_ITEMS : BB_SPLIT_NONE;
 }
 
@@ -240,9 +245,10 @@ void bb_mark_split(struct backbone *bb)
         const struct bb_inst *step = &bb->insts[i];
         struct bb_combination c;
         if (step->kind != BB_STEP || runs_over_scan(bb, step) || !bb_combination(bb, i, &c)) continue;
-        enum bb_split who = dividers_of(results_of(bb, &bb->insts[step->partner]));
+        double results = results_of(bb, &bb->insts[step->partner]);
         for (unsigned j = 0; j < step->n_logicals; j++) {
             struct bb_logical *l = &bb->logicals[step->logicals[j]];
+            enum bb_split who = dividers_of(results, (double)l->extent);
             if (bb_reduces(bb, step, step->logicals[j]) && l->split < who) l->split = (uint8_t)who;
         }
     }
@@ -250,5 +256,10 @@ void bb_mark_split(struct backbone *bb)
 
 bool bb_may_split(const struct bb_logical *l, bool gpu)
 {
-    return l->split == BB_SPLIT_GROUPS || (l->split == BB_SPLIT_ITEMS && gpu);
+    return l->split == BB_SPLIT_GROUPS || (l->split != BB_SPLIT_NONE && gpu);
+}
+
+bool bb_groups_may_split(const struct bb_logical *l, bool gpu)
+{
+    return l->split == BB_SPLIT_GROUPS || (l->split == BB_SPLIT_GPU_GROUPS && gpu);
 }

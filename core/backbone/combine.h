@@ -36,15 +36,17 @@ unsigned bb_combined_scalars(const struct bb_inst *step, const struct bb_combina
 void bb_combine(const struct bb_inst *step, const struct bb_combination *c, const double *x, const double *y,
                 double *out);
 
-/* Who may divide a reduction: nobody, the work-items of a group of a GPU, or these and groups, of any device.
- */
-enum bb_split { BB_SPLIT_NONE, BB_SPLIT_ITEMS, BB_SPLIT_GROUPS };
+/* Who may divide a reduction: nobody; the work-items of a group of a GPU; these and groups of a GPU; these
+ * and groups of any device. */
+enum bb_split { BB_SPLIT_NONE, BB_SPLIT_ITEMS, BB_SPLIT_GPU_GROUPS, BB_SPLIT_GROUPS };
 
 /* Sets bb_logical.split of all logicals. Of several reductions over one, that with the fewest results
  * decides. */
 void bb_mark_split(struct backbone *bb);
 /* Whether work-items of a device may divide the logical's reduction. */
 bool bb_may_split(const struct bb_logical *l, bool gpu);
+/* Whether groups of a device may, if its compiler has fences between them. */
+bool bb_groups_may_split(const struct bb_logical *l, bool gpu);
 /* The most results of a reduction that work-items of a device may divide; 0: there is none. */
 double bb_split_results(const struct backbone *bb, bool gpu);
 

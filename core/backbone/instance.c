@@ -44,7 +44,7 @@ static bool is_split(const struct instance *in, const struct bb_inst *inst)
 /* A logical whose reduction groups may divide. */
 static bool groups_divide(const struct instance *in, const struct bb_logical *l)
 {
-    return l->split == BB_SPLIT_GROUPS && in->device->device_fence;
+    return bb_groups_may_split(l, in->device->gpu) && in->device->device_fence;
 }
 
 /* Writes memory, so that it owns all parallel logical dimensions of its nest, and no others. */

@@ -322,7 +322,7 @@ static bool decide_all(struct layer *l)
     uint32_t staged = l->shape.staged ? t->bb->insts[l->kernels].value : BB_NONE;
     decide_sizes(l);
     if (bb_may_split(&t->bb->logicals[l->c], true))
-        tiler_split(t, l->c, l->shape.parts > 1 ? 1 : BB_MAX_LEVELS);
+        tiler_split(t, l->c, l->shape.parts > 1 ? 1 : BB_MAX_LEVELS, GPU_SPLIT_ITEMS);
     decide_axes(l);
     for (uint32_t v = 0; v < t->bb->n_values; v++)
         tiler_decide(t, gpu_act_staged(t->space, v, v == staged ? GPU_STAGED_YES : GPU_STAGED_NO));

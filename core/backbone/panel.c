@@ -146,7 +146,7 @@ static bool decide_all(struct panel *p)
 {
     struct tiler *t = &p->t;
     decide_sizes(p);
-    tiler_split(t, t->p.k, PART);
+    tiler_split(t, t->p.k, PART, GPU_SPLIT_ITEMS);
     decide_axes(p);
     for (uint32_t v = 0; v < t->bb->n_values; v++)
         tiler_decide(t, gpu_act_staged(t->space, v, v == t->p.a.value ? GPU_STAGED_YES : GPU_STAGED_NO));

@@ -12,6 +12,7 @@
 
 #include "core/backbone/backbone.h"
 #include "core/backbone/combine.h"
+#include "core/backbone/divided.h"
 #include "core/backbone/layer.h"
 #include "core/backbone/matrix.h"
 #include "core/backbone/panel.h"
@@ -26,8 +27,8 @@
 
 /* Of these here, at most. */
 enum { PLAIN = 9 };
-_Static_assert(PLAIN + BB_MAX_MATRIX + BB_MAX_TILED + BB_MAX_PANELS + BB_MAX_LAYERS + BB_MAX_TRANSPOSED +
-                       BB_MAX_STRIPS + BB_MAX_ROWS <=
+_Static_assert(PLAIN + BB_MAX_MATRIX + BB_MAX_TILED + BB_MAX_PANELS + BB_MAX_DIVIDED + BB_MAX_LAYERS +
+                       BB_MAX_TRANSPOSED + BB_MAX_STRIPS + BB_MAX_ROWS <=
                    BB_MAX_PLAIN,
                "room for all");
 
@@ -467,6 +468,7 @@ unsigned bb_plain(const struct backbone *bb, const struct space *space, const st
     m.n_out = bb_matrix(bb, space, device, a, out);
     m.n_out += bb_tiled(bb, space, device, a, out + m.n_out);
     m.n_out += bb_panels(bb, space, device, a, out + m.n_out);
+    m.n_out += bb_divided(bb, space, device, a, out + m.n_out);
     m.n_out += bb_layers(bb, space, device, a, out + m.n_out);
     m.n_out += bb_transposed(bb, space, device, a, out + m.n_out);
     m.n_out += bb_strips(bb, space, device, a, out + m.n_out);

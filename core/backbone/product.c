@@ -130,12 +130,11 @@ void tiler_sizes(struct tiler *t, uint32_t logical, unsigned from, const int64_t
     }
 }
 
-void tiler_split(struct tiler *t, uint32_t logical, unsigned level)
+void tiler_split(struct tiler *t, uint32_t logical, unsigned level, enum gpu_split who)
 {
     const struct bb_logical *l = &t->bb->logicals[logical];
     for (unsigned i = 0; i < l->n_levels; i++)
-        tiler_decide(t,
-                     gpu_act_split(t->space, l->first_tile + i, i == level ? GPU_SPLIT_ITEMS : GPU_SPLIT_NO));
+        tiler_decide(t, gpu_act_split(t->space, l->first_tile + i, i == level ? who : GPU_SPLIT_NO));
 }
 
 int64_t tiler_span(const struct bb_logical *l, int64_t tile)

@@ -1,5 +1,6 @@
-/* What plain implementations in tiles have in common (tiled.c, matrix.c, panel.c, layer.c, strips.c,
- * transposed.c, rows.c): the product in a program, and decisions about instructions by logical and level:
+/* What plain implementations in tiles have in common (tiled.c, matrix.c, panel.c, divided.c, layer.c,
+ * strips.c, transposed.c, rows.c): the product in a program, and decisions about instructions by logical and
+ * level:
  *
  *     C[m][n] = sum over k of A[m][k] * B[k][n]    product_find(bb, &t.p)
  *     dim_kind(mad.k.1)=UNROLL                     tiler_kind(&t, t.p.step, t.p.k, 1, GPU_DIM_KIND_UNROLL)
@@ -68,9 +69,9 @@ void tiler_axis(struct tiler *t, uint32_t inst, uint32_t logical, unsigned level
 void tiler_order(struct tiler *t, uint32_t first, enum gpu_order order, uint32_t second);
 /* Sizes of the levels from `from` on: `sizes` ends with 0, and those after it are 1. */
 void tiler_sizes(struct tiler *t, uint32_t logical, unsigned from, const int64_t *sizes);
-/* Work-items of a group share the sums over a logical that may be split, by that level; BB_MAX_LEVELS: they
- * do not. */
-void tiler_split(struct tiler *t, uint32_t logical, unsigned level);
+/* Work-items of a group, or groups, share the sums over a logical that may be split, by that level;
+ * BB_MAX_LEVELS: they do not. */
+void tiler_split(struct tiler *t, uint32_t logical, unsigned level, enum gpu_split who);
 /* The least span that blocks of `tile` cover, of at least two; 0: there is none. */
 int64_t tiler_span(const struct bb_logical *l, int64_t tile);
 /* That span; false: there is none. */

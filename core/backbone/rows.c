@@ -310,7 +310,7 @@ static void decide_sizes(struct rows *r)
     }
     unsigned n = decide_levels(r, r->sum, (const int64_t[]){r->loops, r->steps, r->parts}, INNER);
     if (bb_may_split(&bb->logicals[r->sum], true))
-        tiler_split(t, r->sum, r->parts > 1 ? n - 1 : BB_MAX_LEVELS);
+        tiler_split(t, r->sum, r->parts > 1 ? n - 1 : BB_MAX_LEVELS, GPU_SPLIT_ITEMS);
 }
 
 /* Neighbouring columns: a vector in memory, in registers one after the other. */
@@ -338,7 +338,7 @@ static void decide_shared(struct rows *r, uint32_t logical)
 {
     struct walk w = walk_of(r, logical, 1);
     decide_walk(r, logical, w, INNER);
-    tiler_split(&r->t, logical, w.along > 1 ? levels_of(w) - 1 : BB_MAX_LEVELS);
+    tiler_split(&r->t, logical, w.along > 1 ? levels_of(w) - 1 : BB_MAX_LEVELS, GPU_SPLIT_ITEMS);
 }
 
 /* All instructions but those of copies. */

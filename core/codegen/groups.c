@@ -11,16 +11,24 @@
  *     if (!thresh_last) return;
  *     thresh_fence();
  *     if (thresh_item == 0) thresh_arrived[thresh_slot] = 0;    for the next launch
- *     red = thresh_parts_float[thresh_slot * 512];
- *     for (int thresh_part = 1; thresh_part < 512; thresh_part += 1)
- *         red = (red + thresh_parts_float[thresh_slot * 512 + thresh_part]);
+ *     red = 0.0f;
+ *     for (int thresh_part = 0; thresh_part < 512; thresh_part += 8) {
+ *         const float thresh_got_0_0_0 = thresh_parts_float[thresh_slot * 512 + thresh_part];
+ *         const float thresh_got_1_0_0 = thresh_parts_float[thresh_slot * 512 + thresh_part + 1];
+ *         ...                                                   8 parts are on their way together
+ *         red = (red + thresh_got_0_0_0);
+ *         red = (red + thresh_got_1_0_0);
+ *         ...
+ *     }
  *
  * Parts are combined in the order of their places, whichever group is the last: results are the same in every
  * run. With the workaround one-exit all groups go on, and the last one alone stores. Where work-items of a
  * group have parts, too, they share the loop, and their results are combined in local memory a second time
  * (combine.c). The counters are 0 before the first launch, and after each one.
  *
- * An element of thresh_parts_float is of slot, part, scalar and work-item, the last one fastest. */
+ * An element of thresh_parts_float is of slot, part, scalar and work-item, the last one fastest. Where a
+ * work-item has a multiple of 4 scalars, of 4 bytes each, it reads and writes vectors: each 4 of them are
+ * side by side. */
 #include "core/codegen/combine.h"
 
 #include "core/base/arena.h"
@@ -69,6 +77,10 @@ struct meeting {
     int64_t parts, results; /* groups that meet; work-items of a group that have different results */
 };
 
+/* MOST_AT_ONCE: parts that a work-item has on their way together, of 1 to 8 the fastest on an H200
+ * (experiments/results/2026-12-01-divided.md); MOST_LOADED: their scalars, which need registers. */
+enum { MOST_AT_ONCE = 8, MOST_LOADED = 128, VECTOR = 4, VECTOR_BYTES = 16 };
+
 /* "get_group_id(0) + 8 * get_group_id(2)": the axes without that of the parts. */
 static const char *slot_text(const struct meeting *m)
 {
@@ -108,18 +120,47 @@ static int64_t scalar_number(const struct meeting *m, unsigned part, int64_t reg
     return before + reg;
 }
 
+/* Scalars of a part of the accumulator that a work-item has side by side. */
+static int64_t width_of(const struct meeting *m, unsigned part)
+{
+    const struct combining *c = m->c;
+    bool vectors = c->e->dialect->output_pointer && c->own.value->registers % VECTOR == 0;
+    size_t bytes = scalar_type_bytes(bb_part_type(c->step, part));
+    return vectors && bytes * VECTOR == VECTOR_BYTES ? VECTOR : 1;
+}
+
 /* "thresh_parts_float[(thresh_slot * 512 + thresh_part) * 64 + thresh_result]": of a group's part of the
  * reduction, a scalar of the accumulator. */
 static const char *element(const struct meeting *m, const char *group, unsigned part, int64_t reg)
 {
     struct cg_emitter *e = m->c->e;
     enum scalar_type type = bb_part_type(m->c->step, part);
+    int64_t width = width_of(m, part), lane = reg % width;
     int64_t scalars = cg_group_scalars(e->p, m->split, type);
-    int64_t before = scalar_number(m, part, reg) * m->results;
+    int64_t before = (scalar_number(m, part, reg) - lane) * m->results + lane;
     const char *slot = CG_TEXT(e, "thresh_slot * $1 + $2", cg_number(e, m->parts), group);
-    const char *result = before ? CG_TEXT(e, "$1 + thresh_result", cg_number(e, before)) : "thresh_result";
+    const char *result = width > 1 ? CG_TEXT(e, "$1 * thresh_result", cg_number(e, width)) : "thresh_result";
+    if (before) result = CG_TEXT(e, "$1 + $2", cg_number(e, before), result);
     return CG_TEXT(e, "$1[($2) * $3 + $4]", parts_name(e, type), slot, cg_number(e, scalars * m->results),
                    result);
+}
+
+static const char *vector_type(const struct meeting *m, unsigned part)
+{
+    struct cg_emitter *e = m->c->e;
+    const char *name = cg_type_of(&e->p->target, bb_part_type(m->c->step, part))->name;
+    int64_t width = width_of(m, part);
+    return width > 1 ? CG_TEXT(e, e->dialect->vector_type, name, cg_number(e, width)) : name;
+}
+
+/* The elements that begin with one. */
+static const char *elements(const struct meeting *m, const char *group, unsigned part, int64_t reg)
+{
+    struct cg_emitter *e = m->c->e;
+    const struct cg_dialect *d = e->dialect;
+    const char *first = element(m, group, part, reg);
+    if (width_of(m, part) == 1) return first;
+    return CG_TEXT(e, "*$1", CG_TEXT(e, d->output_pointer, d->shared_space, vector_type(m, part), first));
 }
 
 /* Calls f for each scalar of the accumulator. */
@@ -133,50 +174,88 @@ static void each_scalar(const struct meeting *m, void (*f)(const struct meeting 
 
 static void write_part(const struct meeting *m, int64_t reg)
 {
-    struct cg_emitter *e = m->c->e;
+    struct combining *c = m->c;
+    struct cg_emitter *e = c->e;
     const char *group = CG_TEXT(e, "(int)$1", cg_id_text(e, BB_BLOCK, m->split->groups->axis));
-    cg_line(e, CG_TEXT(e, "$1 = $2;", element(m, group, m->c->part, reg),
-                       cg_combined_register(m->c, m->c->part, reg)));
-}
-
-static void start_from_first(const struct meeting *m, int64_t reg)
-{
-    cg_line(m->c->e, CG_TEXT(m->c->e, "$1 = $2;", cg_combined_register(m->c, m->c->part, reg),
-                             element(m, "0", m->c->part, reg)));
+    int64_t width = width_of(m, c->part);
+    if (reg % width) return;
+    const char *value = cg_combined_register(c, c->part, reg);
+    for (int64_t lane = 1; lane < width; lane++)
+        value = CG_TEXT(e, "$1, $2", value, cg_combined_register(c, c->part, reg + lane));
+    if (width > 1) value = CG_TEXT(e, e->dialect->pack, vector_type(m, c->part), value);
+    cg_line(e, CG_TEXT(e, "$1 = $2;", elements(m, group, c->part, reg), value));
 }
 
 /* A selection may take the first part several times. */
-static void start_from_neutral(const struct meeting *m, int64_t reg)
+static void start(const struct meeting *m, int64_t reg)
 {
     const struct combining *c = m->c;
+    struct cg_emitter *e = c->e;
     const struct bb_combination *how = &m->split->how;
-    if (how->op[c->part] == SCALAR_SELECT) {
-        start_from_first(m, reg);
-        return;
-    }
-    cg_line(c->e,
-            CG_TEXT(c->e, "$1 = $2;", cg_combined_register(c, c->part, reg),
-                    cg_constant_text(c->e, bb_part_type(c->step, c->part), how->neutral[c->part], false)));
+    const char *value =
+        how->op[c->part] == SCALAR_SELECT
+            ? element(m, "0", c->part, reg)
+            : cg_constant_text(e, bb_part_type(c->step, c->part), how->neutral[c->part], false);
+    cg_line(e, CG_TEXT(e, "$1 = $2;", cg_combined_register(c, c->part, reg), value));
 }
 
-/* The scalars that are combined together, for the first of them. */
-static void take_part(const struct meeting *m, int64_t reg)
+/* "thresh_got_3_0_8": of the parts that are loaded together the one numbered i, registers that begin with one
+ * of a part of the accumulator. */
+static const char *loaded_name(const struct meeting *m, int64_t i, unsigned part, int64_t reg)
 {
-    const struct combining *c = m->c;
-    if (!bb_combined_first(&m->split->how, c->part)) return;
-    struct cg_scalars own = cg_combined_registers(c, reg), other = {{NULL}};
-    for (unsigned part = 0; part < bb_parts(c->step); part++)
-        if (cg_combines(c, part)) other.part[part] = element(m, "thresh_part", part, reg);
-    cg_take_in(c, NULL, &own, &other);
+    struct cg_emitter *e = m->c->e;
+    return CG_TEXT(e, "thresh_got_$1_$2_$3", cg_number(e, i), cg_number(e, part), cg_number(e, reg));
 }
 
+/* i: number of those that are loaded together, each `step` behind the one before it. */
+static void load_part(const struct meeting *m, int64_t i, int64_t step)
+{
+    struct combining *c = m->c;
+    struct cg_emitter *e = c->e;
+    const char *group = i ? CG_TEXT(e, "thresh_part + $1", cg_number(e, i * step)) : "thresh_part";
+    for (unsigned part = 0; part < bb_parts(c->step); part++)
+        for (int64_t r = 0; r < c->own.value->registers; r += width_of(m, part))
+            cg_line(e, CG_TEXT(e, "const $1 $2 = $3;", vector_type(m, part), loaded_name(m, i, part, r),
+                               elements(m, group, part, r)));
+}
+
+static const char *loaded(const struct meeting *m, int64_t i, unsigned part, int64_t reg)
+{
+    struct cg_emitter *e = m->c->e;
+    int64_t lane = reg % width_of(m, part);
+    const char *name = loaded_name(m, i, part, reg - lane);
+    return width_of(m, part) > 1 ? CG_TEXT(e, "$1.$2", name, e->dialect->lanes[lane]) : name;
+}
+
+/* The scalars that are combined together, by the first of their parts. */
+static void take_part(const struct meeting *m, int64_t i)
+{
+    struct combining *c = m->c;
+    for (c->part = 0; c->part < bb_parts(c->step); c->part++) {
+        if (!bb_combined_first(&m->split->how, c->part)) continue;
+        for (int64_t r = 0; r < c->own.value->registers; r++) {
+            struct cg_scalars own = cg_combined_registers(c, r), other = {{NULL}};
+            for (unsigned part = 0; part < bb_parts(c->step); part++)
+                if (cg_combines(c, part)) other.part[part] = loaded(m, i, part, r);
+            cg_take_in(c, NULL, &own, &other);
+        }
+    }
+}
+
+/* A work-item takes each `step`th part, from the one numbered `first`. */
 static void emit_loop(const struct meeting *m, const char *first, int64_t step)
 {
     struct cg_emitter *e = m->c->e;
+    int64_t scalars = m->c->own.value->registers * bb_parts(m->c->step), at_once = MOST_AT_ONCE;
+    while (at_once > 1 && (at_once * scalars > MOST_LOADED || m->parts % (at_once * step)))
+        at_once /= 2;
     cg_line(e, CG_TEXT(e, "for ($1 thresh_part = $2; thresh_part < $3; thresh_part += $4) {",
-                       e->dialect->index, first, cg_number(e, m->parts), cg_number(e, step)));
+                       e->dialect->index, first, cg_number(e, m->parts), cg_number(e, at_once * step)));
     e->indent++;
-    each_scalar(m, take_part);
+    for (int64_t i = 0; i < at_once; i++)
+        load_part(m, i, step);
+    for (int64_t i = 0; i < at_once; i++)
+        take_part(m, i);
     e->indent--;
     cg_line(e, "}");
 }
@@ -200,11 +279,11 @@ static void take_parts(const struct meeting *m)
     cg_line(e, "if (thresh_item == 0) thresh_arrived[thresh_slot] = 0;");
     const struct cg_node *part = m->split->part;
     cg_open_parts(m->c, part ? part->size : INT64_MAX);
-    each_scalar(m, part ? start_from_neutral : start_from_first);
+    each_scalar(m, start);
     if (part)
         emit_loop(m, CG_TEXT(e, "($1)$2", e->dialect->index, m->c->id), part->size);
     else
-        emit_loop(m, "1", 1);
+        emit_loop(m, "0", 1);
     cg_close_parts(m->c);
 }
 

@@ -257,15 +257,18 @@ const struct cg_dialect cg_opencl = {
     .fence_before = "#ifndef thresh_fence\n"
                     "#ifdef __NV_CL_C_VERSION\n"
                     "#define thresh_fence() __asm__ volatile(\"membar.gl;\" ::: \"memory\")\n"
+                    "#define thresh_shared\n"
                     "#else\n"
                     "#define thresh_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)\n"
+                    "#define thresh_shared volatile\n"
                     "#endif\n"
                     "#endif",
     .device_fence = "thresh_fence();",
     .count_up = "atomic_inc(&$1)",
     .flag = "__local uint $1;",
     .counters = "__global volatile uint *$1",
-    .shared = "__global volatile $1 *$2",
+    .shared = "__global thresh_shared $1 *$2",
+    .shared_space = "__global thresh_shared",
     .vector_widths = 2 + 4 + 8 + 16,
     .vector_type = "$1$2",
     .pack = "($1)($2)",

@@ -73,6 +73,7 @@ struct cg_dialect {
     const char *count_up;     /* the value of the counter $1, which is raised by one for all groups */
     const char *flag, *counters; /* declaration of a number in local memory, name $1; argument of that name */
     const char *shared;          /* argument: global memory of type $1 that other groups write, name $2 */
+    const char *shared_space;    /* words for the address space of that memory */
 
     unsigned vector_widths;          /* sum of the widths that vector types have: 2, 4, 8, 16 */
     const char *vector_type;         /* scalar type $1, width $2 */

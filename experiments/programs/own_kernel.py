@@ -58,7 +58,7 @@ def ptx(text):
 def arguments(host, text):
     """The kernel's arguments in the order of host.c, with types as in the kernel's text. Buffers are random, or zeros
     where host.c says so: counters of the groups that are done."""
-    types = re.findall(r"__global (?:const |volatile )?(\w+) \*", text)
+    types = re.findall(r"__global (?:const |volatile |thresh_shared )?(\w+) \*", text)
     for line in host.splitlines():
         buffer = re.search(r"cl_mem buffer\d+ = make_buffer\(context, (\d+), ", line)
         number = re.search(r"cl_float value\d+ = ", line)

@@ -47,7 +47,8 @@ void contenders_interpret(const struct contenders *c, unsigned n);
 /* The same, but results may differ by that share of them, or of 1: sums are in another order. */
 void contenders_interpret_within(const struct contenders *c, unsigned n, double relative);
 
-/* bb_tiled(), bb_panels(), bb_layers(), bb_matrix(), bb_transposed(), bb_strips() or bb_rows(). */
+/* bb_tiled(), bb_panels(), bb_divided(), bb_layers(), bb_matrix(), bb_transposed(), bb_strips() or bb_rows().
+ */
 typedef unsigned (*contenders_finder)(const struct backbone *bb, const struct space *space,
                                       const struct bb_device *device, struct arena *a, struct bb_plain *out);
 /* It gives n implementations of the kernel, lowered with these options; NULL: the defaults. */

@@ -67,7 +67,7 @@ static char *output_of(const char *command, int *status)
  *     First entity:  Global(4,0,0) Local(0,0,0) Group(2,0,0)
  *       %3 = load float ...
  *     At line 17 (column 42) of input.cl:
- *       red = (red + thresh_parts_float[...]); */
+ *       const float thresh_got_0_0_0 = thresh_parts_float[...]; */
 struct race {
     char line[2][512], group[2][32];
 };
@@ -95,7 +95,7 @@ static bool has_pair(const struct race *r, const char *a, const char *b)
 static bool is_false_race(const char *output, const char *at)
 {
     static const char global[] = "data race at global ", reads[] = "Read-write ",
-                      store[] = "+ (int)get_group_id(", load[] = "+ thresh_part)", first[] = " + 0)";
+                      store[] = "+ (int)get_group_id(", load[] = "+ thresh_part", first[] = " + 0)";
     const size_t n = sizeof reads - 1;
     struct race r;
     bool reads_one = (size_t)(at - output) >= n && !strncmp(at - n, reads, n);
@@ -220,7 +220,9 @@ Test(oclgrind, random_matmuls_that_groups_divide, .timeout = 300)
     kind " data race at global memory address 0x3\n\tKernel: k\n\t\n\tFirst" ENTITY(                         \
         group_a, a) "\tSecond" ENTITY(group_b, b) "\n"
 #define STORE "thresh_parts_float[(thresh_slot * 4 + (int)get_group_id(0)) * 1 + thresh_result] = red;"
-#define LOAD "red = (red + thresh_parts_float[(thresh_slot * 4 + thresh_part) * 1 + thresh_result]);"
+#define LOAD                                                                                                 \
+    "const float thresh_got_0_0_0 = thresh_parts_float[(thresh_slot * 4 + thresh_part + 1) * 1 + "           \
+    "thresh_result];"
 #define RESET "if (thresh_item == 0) thresh_arrived[thresh_slot] = 0;"
 #define COUNT "if (thresh_item == 0) thresh_last = atomic_inc(&thresh_arrived[thresh_slot]) == 3u;"
 
